@@ -1,0 +1,1 @@
+//! Stage 5: evidence becomes findings; one file per check.

@@ -1,0 +1,1 @@
+//! A real API server behind the same trait.

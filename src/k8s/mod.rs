@@ -1,0 +1,65 @@
+//! Nouns of Kubernetes: kinds and resources, object access, names, labels.
+
+use serde_json::Value;
+
+use crate::finding::ObjectName;
+
+/// Group, version and kind.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Gvk {
+    /// API group; empty for the core group.
+    pub group: String,
+    /// Version, e.g. `v1alpha1`.
+    pub version: String,
+    /// Kind.
+    pub kind: String,
+}
+
+impl Gvk {
+    /// Reads `apiVersion` and `kind` of an object; missing ones are empty.
+    #[must_use]
+    pub fn of(object: &Value) -> Self {
+        let (group, version) = split_api_version(text(object, "/apiVersion"));
+        Self { group: group.to_owned(), version: version.to_owned(), kind: text(object, "/kind").to_owned() }
+    }
+
+    /// `group/version`, or the version alone in the core group.
+    #[must_use]
+    pub fn api_version(&self) -> String {
+        if self.group.is_empty() { self.version.clone() } else { format!("{}/{}", self.group, self.version) }
+    }
+}
+
+/// Splits an `apiVersion` into group (empty for core) and version.
+#[must_use]
+pub fn split_api_version(api_version: &str) -> (&str, &str) {
+    api_version.split_once('/').unwrap_or(("", api_version))
+}
+
+/// A string at a JSON pointer; empty when absent or of another type.
+#[must_use]
+pub fn text<'v>(object: &'v Value, pointer: &str) -> &'v str {
+    object.pointer(pointer).and_then(Value::as_str).unwrap_or("")
+}
+
+/// The object's name in reports.
+#[must_use]
+pub fn object_name(object: &Value) -> ObjectName {
+    ObjectName {
+        kind: text(object, "/kind").to_owned(),
+        namespace: text(object, "/metadata/namespace").to_owned(),
+        name: text(object, "/metadata/name").to_owned(),
+    }
+}
+
+/// One annotation's value.
+#[must_use]
+pub fn annotation<'v>(object: &'v Value, key: &str) -> Option<&'v str> {
+    object.get("metadata")?.get("annotations")?.get(key)?.as_str()
+}
+
+/// One label's value.
+#[must_use]
+pub fn label<'v>(object: &'v Value, key: &str) -> Option<&'v str> {
+    object.get("metadata")?.get("labels")?.get(key)?.as_str()
+}

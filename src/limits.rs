@@ -1,0 +1,37 @@
+//! Limits on foreign input: every reader of charts, values, YAML and templates takes its bounds from here.
+
+/// The bounds that one run works under; each has a flag of its own (`--limit-…`) and a place in the error that meets it.
+#[derive(Clone, Debug)]
+pub struct Limits {
+    /// Largest single file of a chart, in bytes (Helm: 5 MiB for archives).
+    pub file_bytes: u64,
+    /// Largest sum of all files of a chart after decompression, in bytes (Helm: 100 MiB).
+    pub chart_bytes: u64,
+    /// Largest number of files in a chart.
+    pub chart_files: usize,
+    /// Deepest nesting of YAML and JSON (go-yaml: 10,000 flow levels).
+    pub yaml_depth: usize,
+    /// Largest number of nodes one YAML document may expand to, aliases counted each time.
+    pub yaml_nodes: usize,
+    /// Deepest chain of `template`/`include` calls (Helm: 1,000 includes of one name).
+    pub template_depth: usize,
+    /// Steps (actions and loop turns) that rendering one chart may take.
+    pub template_steps: u64,
+    /// Largest output of one render, in bytes.
+    pub output_bytes: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            file_bytes: 5 << 20,
+            chart_bytes: 100 << 20,
+            chart_files: 20_000,
+            yaml_depth: 10_000,
+            yaml_nodes: 20_000_000,
+            template_depth: 1_000,
+            template_steps: 50_000_000,
+            output_bytes: 256 << 20,
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! Stage 3: a chart, values and capabilities become manifests, exactly as Helm would print them.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::chart::{Chart, Values};
+
+/// The Helm release line whose behaviour is wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Helm {
+    /// 3 or 4.
+    pub major: u8,
+    /// Minor version.
+    pub minor: u8,
+}
+
+impl Helm {
+    /// Helm 3.22.
+    pub const V3: Self = Self { major: 3, minor: 22 };
+    /// Helm 4.3.
+    pub const V4: Self = Self { major: 4, minor: 3 };
+}
+
+/// When a hook runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum HookEvent {
+    /// `pre-install`.
+    PreInstall,
+    /// `post-install`.
+    PostInstall,
+    /// `pre-delete`.
+    PreDelete,
+    /// `post-delete`.
+    PostDelete,
+    /// `pre-upgrade`.
+    PreUpgrade,
+    /// `post-upgrade`.
+    PostUpgrade,
+    /// `pre-rollback`.
+    PreRollback,
+    /// `post-rollback`.
+    PostRollback,
+    /// `test` and its old name `test-success`.
+    Test,
+}
+
+/// When a hook's object is deleted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum DeletePolicy {
+    /// `before-hook-creation`, also the default.
+    BeforeHookCreation,
+    /// `hook-succeeded`.
+    HookSucceeded,
+    /// `hook-failed`.
+    HookFailed,
+}
+
+/// One document of the rendered release.
+#[derive(Clone, Debug)]
+pub struct Manifest {
+    /// Template it comes from, as in the `# Source:` comment.
+    pub source: String,
+    /// The document's text as Helm stores and prints it.
+    pub text: Arc<str>,
+    /// The document as an object; `Value::Null` for a document that holds only comments.
+    pub object: Arc<Value>,
+}
+
+/// A document with a `helm.sh/hook` annotation.
+#[derive(Clone, Debug)]
+pub struct Hook {
+    /// The document.
+    pub manifest: Manifest,
+    /// Events it runs at.
+    pub events: Vec<HookEvent>,
+    /// `helm.sh/hook-weight`.
+    pub weight: i64,
+    /// `helm.sh/hook-delete-policy`; empty when the chart gives none.
+    pub delete_policies: Vec<DeletePolicy>,
+}
+
+/// One file below a chart's `crds/`.
+#[derive(Clone, Debug)]
+pub struct CrdFile {
+    /// Path as in the `# Source:` comment, e.g. `kubeflow-trainer/charts/jobset/crds/….yaml`.
+    pub source: String,
+    /// Contents, byte for byte.
+    pub data: Arc<[u8]>,
+    /// The documents in it.
+    pub objects: Vec<Arc<Value>>,
+}
+
+/// What a render is made for.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Whose behaviour.
+    pub helm: Helm,
+    /// `.Release.Name`.
+    pub release: String,
+    /// `.Release.Namespace`.
+    pub namespace: String,
+    /// `.Release.Revision`.
+    pub revision: u64,
+    /// `.Release.IsUpgrade`; `IsInstall` is its opposite.
+    pub is_upgrade: bool,
+    /// `.Capabilities.KubeVersion`, e.g. `v1.34.0`; `None` for the Helm version's default.
+    pub kube_version: Option<String>,
+    /// Additions to `.Capabilities.APIVersions`.
+    pub api_versions: Vec<String>,
+    /// Whether values are checked against `values.schema.json`.
+    pub check_schema: bool,
+    /// Bounds.
+    pub limits: crate::limits::Limits,
+}
+
+/// A rendered release.
+#[derive(Clone, Debug)]
+pub struct Render {
+    /// The chart after conditions, tags and aliases were applied.
+    pub chart: Arc<Chart>,
+    /// The values as templates saw them.
+    pub values: Arc<Values>,
+    /// The user's values (the release's `config`).
+    pub config: Arc<Values>,
+    /// Files below `crds/`, parent chart first.
+    pub crds: Vec<CrdFile>,
+    /// Documents in install order.
+    pub manifests: Vec<Manifest>,
+    /// Hooks in the order `helm template` prints them.
+    pub hooks: Vec<Hook>,
+    /// The rendered NOTES.txt.
+    pub notes: Option<String>,
+    /// Warnings for the terminal, in Helm's words.
+    pub warnings: Vec<String>,
+}

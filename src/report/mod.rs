@@ -1,0 +1,1 @@
+//! Stage 6: findings and outcomes become bytes; one file per format.

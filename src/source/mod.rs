@@ -1,0 +1,1 @@
+//! Stage 1: a chart reference becomes bytes: directories, archives, charts caches, OCI registries.

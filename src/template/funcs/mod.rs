@@ -1,0 +1,1 @@
+//! Template functions, one file per family.

@@ -1,0 +1,1 @@
+//! Go values as `text/template` sees them.

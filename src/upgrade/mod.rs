@@ -1,0 +1,3 @@
+//! Stage 4: two renders become an actor's requests, rehearsed step by step against a [`crate::cluster::Cluster`].
+
+pub mod trace;

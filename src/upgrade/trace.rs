@@ -1,0 +1,76 @@
+//! What a rehearsal leaves behind: steps, exchanges with the API server, and the fate of every object by UID.
+
+use serde::Serialize;
+
+use crate::finding::ObjectName;
+
+/// What became of one object between the start and the settled end of a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Action {
+    /// It did not exist before.
+    Created,
+    /// Same UID, other content.
+    Updated,
+    /// Deleted and created again: another UID under the same name.
+    Replaced,
+    /// Gone.
+    Deleted,
+    /// Same UID, deletion requested, held by a finalizer.
+    Terminating,
+    /// Same UID, same content.
+    Unchanged,
+}
+
+/// One object's fate in one step.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Event {
+    /// What happened.
+    pub action: Action,
+    /// To which object.
+    pub object: ObjectName,
+    /// UID before the step.
+    pub uid_before: Option<String>,
+    /// UID after the step.
+    pub uid_after: Option<String>,
+    /// Parts that changed: `spec`, `labels`, `annotations`, `finalizers`.
+    pub changed: Vec<&'static str>,
+}
+
+/// One request and its answer.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Exchange {
+    /// Virtual (or real) seconds since the rehearsal began.
+    pub at: f64,
+    /// Who asked: the actor, a hook, a controller.
+    pub by: String,
+    /// Method and path.
+    pub request: String,
+    /// HTTP status.
+    pub status: u16,
+    /// The Status message, or empty.
+    pub message: String,
+}
+
+/// One step of a rehearsal, settled.
+#[derive(Clone, Debug, Serialize)]
+pub struct Step {
+    /// What was done: `install`, `upgrade`, `rollback`, `uninstall`, `apply`, …
+    pub operation: String,
+    /// Who did it: `helm3`, `helm4`, `kubectl`.
+    pub actor: String,
+    /// The command line that does the same by hand.
+    pub command: String,
+    /// Exit code of that command.
+    pub exit_code: i32,
+    /// Standard error of that command, in the actor's words.
+    pub stderr: String,
+    /// Objects and their fate; unchanged ones included.
+    pub events: Vec<Event>,
+    /// User-visible objects that were deleted or came back with another UID.
+    pub lost_objects: Vec<ObjectName>,
+    /// Requests and answers in order.
+    pub exchanges: Vec<Exchange>,
+    /// What was noticed on the way: leader changes, refused webhook calls, jobs that can't resume.
+    pub notes: Vec<String>,
+}

@@ -1,1 +1,3 @@
 //! The in-memory API server.
+
+pub mod conditions;

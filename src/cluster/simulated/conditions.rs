@@ -1,0 +1,150 @@
+//! Conditions of a rehearsal: everything that chance or the outside world decides, fixed beforehand.
+//!
+//! A real upgrade hangs on races (which manager leads when the hook applies, whether a certificate is being
+//! renewed) and on the surroundings (an image that can't be pulled). A rehearsal takes them as data, so that each
+//! outcome can be reached on purpose; scenario files write them under `conditions`.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+
+/// What chance and the outside world decide in one rehearsal.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct Conditions {
+    /// When a freshly rolled out manager takes the lead, relative to the hooks.
+    pub leader: LeaderTiming,
+    /// What becomes of hook Jobs.
+    pub hooks: Hooks,
+    /// Whether webhook calls meet certificates that are being renewed.
+    pub certificates: Certificates,
+    /// Parts of image references that can't be pulled; an image is unpullable when it contains one of them.
+    pub images: BTreeSet<String>,
+    /// How long things take.
+    pub timing: Timing,
+}
+
+impl Conditions {
+    /// Whether an image can be pulled.
+    #[must_use]
+    pub fn pullable(&self, image: &str) -> bool {
+        !self.images.iter().any(|part| !part.is_empty() && image.contains(part.as_str()))
+    }
+}
+
+/// When a freshly rolled out manager takes the lead, relative to the hooks of the same operation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LeaderTiming {
+    /// The lease of the old manager lapses after the hook has done its work: the natural order, hooks start within
+    /// seconds and the lease takes 15.
+    #[default]
+    AfterHook,
+    /// Hooks are slow to start (an image pull, a busy cluster): the new manager leads before they do anything.
+    BeforeHook,
+}
+
+/// What becomes of hook Jobs.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct Hooks {
+    /// For every hook that is not named.
+    pub default: HookOutcome,
+    /// By name of the Job.
+    pub named: BTreeMap<String, HookOutcome>,
+}
+
+impl Hooks {
+    /// The outcome for one Job.
+    #[must_use]
+    pub fn outcome(&self, job: &str) -> HookOutcome {
+        self.named.get(job).copied().unwrap_or(self.default)
+    }
+}
+
+/// What becomes of one hook Job.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum HookOutcome {
+    /// Its pod starts and its script is executed with the rights of its ServiceAccount; what the script is refused
+    /// it is refused. A program that can't be rehearsed is taken to end well.
+    #[default]
+    Succeeds,
+    /// Its pod starts and fails before it has done anything, every time.
+    Fails,
+    /// Its pod starts and never ends, without having done anything.
+    Hangs,
+    /// Its pod is never scheduled or its image never pulled.
+    NeverScheduled,
+}
+
+/// Whether webhook calls meet certificates that are being renewed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Certificates {
+    /// Renewed certificates are in place at once.
+    #[default]
+    Settled,
+    /// From the moment a certificate Secret is reset until its pods serve the new one, webhook calls are refused
+    /// with `x509: certificate signed by unknown authority`.
+    Rotating,
+}
+
+/// How long things take, in virtual seconds.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct Timing {
+    /// From a pod's creation until it is Ready.
+    pub pod_ready: f64,
+    /// From a pod's deletion until it is gone.
+    pub pod_stop: f64,
+    /// Length of a leader election lease; a new manager leads when the lease of the one that is gone has lapsed.
+    pub lease: f64,
+    /// From the reset of a certificate Secret until its owner has filled it again.
+    pub secret_refill: f64,
+    /// From a change of a Secret until running pods see it.
+    pub secret_refresh: f64,
+    /// From the creation of a hook's pod until its script runs.
+    pub hook_start: f64,
+    /// One installation of packages, or one download, by a script.
+    pub download: f64,
+}
+
+impl Default for Timing {
+    fn default() -> Self {
+        Self {
+            pod_ready: 3.0,
+            pod_stop: 1.0,
+            lease: 15.0,
+            secret_refill: 2.0,
+            secret_refresh: 60.0,
+            hook_start: 2.0,
+            download: 2.0,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_what_a_scenario_file_says() {
+        let text = r#"{"leader":"before-hook","hooks":{"default":"fails","named":{"installer":"never-scheduled"}},
+            "certificates":"rotating","images":["manager:v2"],"timing":{"lease":30}}"#;
+        let conditions: Conditions = serde_json::from_str(text).expect("conditions");
+        assert_eq!(conditions.leader, LeaderTiming::BeforeHook);
+        assert_eq!(conditions.hooks.outcome("installer"), HookOutcome::NeverScheduled);
+        assert_eq!(conditions.hooks.outcome("other"), HookOutcome::Fails);
+        assert_eq!(conditions.certificates, Certificates::Rotating);
+        assert!(!conditions.pullable("ghcr.io/x/manager:v2.3.0"));
+        assert!(conditions.pullable("ghcr.io/x/manager:v1"));
+        assert!((conditions.timing.lease - 30.0).abs() < f64::EPSILON);
+        assert!((conditions.timing.hook_start - Timing::default().hook_start).abs() < f64::EPSILON);
+    }
+
+    #[test]
+    fn refuses_unknown_names() {
+        assert!(serde_json::from_str::<Conditions>(r#"{"leeder":"before-hook"}"#).is_err());
+    }
+}

@@ -2,6 +2,12 @@
 //!
 //! Plain data is a [`serde_json::Value`]; Go's reference semantics live in [`crate::template::value`].
 
+use serde_json::{Map, Value};
+
+use crate::limits::Limits;
+
+pub mod json;
+
 /// A reading error in go-yaml's words, e.g. `yaml: line 3: mapping values are not allowed in this context`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
@@ -10,4 +16,69 @@ pub struct Error {
     pub message: String,
     /// Line, counted from 1; 0 when unknown.
     pub line: usize,
+}
+
+/// What `sigs.k8s.io/yaml` puts before an error of go-yaml (`yaml.go`, `unmarshal`).
+const CONVERTING: &str = "error converting YAML to JSON: ";
+
+impl Error {
+    /// The text without the prefix of `Unmarshal`: what `YAMLToJSON` and go-yaml itself say.
+    #[must_use]
+    pub fn bare(&self) -> &str {
+        self.message.strip_prefix(CONVERTING).unwrap_or(&self.message)
+    }
+}
+
+/// Reads the first document; integers stay integers, floats are floats, duplicate keys are tolerated (last wins).
+///
+/// An empty text is `null`.
+///
+/// # Errors
+/// Whatever `Unmarshal` of `sigs.k8s.io/yaml` refuses, in its words, and texts beyond `limits`.
+pub fn to_json(_text: &[u8], _limits: &Limits) -> Result<Value, Error> {
+    Err(Error { message: format!("{CONVERTING}yaml: did not find expected node content"), line: 0 })
+}
+
+/// Like [`to_json`], and a duplicate key is an error.
+///
+/// # Errors
+/// Whatever `UnmarshalStrict` of `sigs.k8s.io/yaml` refuses, in its words, and texts beyond `limits`.
+pub fn to_json_strict(text: &[u8], limits: &Limits) -> Result<Value, Error> {
+    to_json(text, limits)
+}
+
+/// Reads the first document the way Go decodes into `map[string]interface{}`: every number is a float; an empty
+/// text or `null` is an empty map.
+///
+/// # Errors
+/// Those of [`to_json`], and a document that is no map.
+pub fn to_values(text: &[u8], limits: &Limits) -> Result<Map<String, Value>, Error> {
+    match to_json(text, limits)? {
+        Value::Object(map) => Ok(map),
+        _ => Ok(Map::new()),
+    }
+}
+
+/// Splits a stream into documents as Kubernetes' YAML reader does; yields the line (from 1) each begins on and its text.
+pub fn documents(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    std::iter::once((1, text))
+}
+
+/// Writes a value as `Marshal` of `sigs.k8s.io/yaml` does, final line break included; empty when Go would fail.
+#[must_use]
+pub fn from_json(_value: &Value) -> String {
+    String::new()
+}
+
+/// Writes a value as the encoder of yaml.v3 does with `SetIndent(indent)`, final line break included.
+#[must_use]
+pub fn from_json_indented(_value: &Value, _indent: usize) -> String {
+    String::new()
+}
+
+/// The line (from 1) of the node that a JSON pointer names in the first document: the key's line in a map, the item's in
+/// a list.
+#[must_use]
+pub fn locate(_text: &str, _pointer: &str) -> Option<usize> {
+    None
 }

@@ -9,7 +9,7 @@
 //! 5. [`checks`]: renders, rehearsals and stored objects become findings,
 //! 6. [`report`]: findings and outcomes become text, Markdown, JSON or HTML.
 //!
-//! Below the stages lie the languages they read ([`template`], [`yaml`], [`schema`], [`cel`]), the nouns of
+//! Below the stages lie the languages they read ([`template`], [`yaml`], [`schema`], [`cel`], [`version`]), the nouns of
 //! Kubernetes ([`k8s`]) and the currency that travels between all of them ([`finding`], [`limits`]).
 //! [`cli`] is the rim: the only place that prints, reads the environment or decides an exit code.
 
@@ -34,6 +34,8 @@ pub mod cel;
 pub mod schema;
 
 pub mod yaml;
+
+pub mod version;
 
 pub mod k8s;
 

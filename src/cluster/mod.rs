@@ -4,9 +4,11 @@
 
 use std::sync::Arc;
 
+use serde::Serialize;
 use serde_json::Value;
 
 pub mod live;
+mod request;
 pub mod simulated;
 
 /// What is done to a resource.
@@ -119,6 +121,21 @@ impl Response {
     pub fn message(&self) -> &str {
         crate::k8s::text(&self.body, "/message")
     }
+}
+
+/// One request and its answer.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Exchange {
+    /// Virtual (or real) seconds since the rehearsal began.
+    pub at: f64,
+    /// Who asked: the actor, a hook, a controller.
+    pub by: String,
+    /// Method and path.
+    pub request: String,
+    /// HTTP status.
+    pub status: u16,
+    /// The Status message, or empty.
+    pub message: String,
 }
 
 /// One resource of the server's discovery.

@@ -4,6 +4,10 @@ use serde_json::Value;
 
 use crate::finding::ObjectName;
 
+pub mod catalogue;
+pub mod patch;
+pub mod selector;
+
 /// Group, version and kind.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Gvk {

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+pub use crate::cluster::Exchange;
 use crate::finding::ObjectName;
 
 /// What became of one object between the start and the settled end of a step.
@@ -35,21 +36,6 @@ pub struct Event {
     pub uid_after: Option<String>,
     /// Parts that changed: `spec`, `labels`, `annotations`, `finalizers`.
     pub changed: Vec<&'static str>,
-}
-
-/// One request and its answer.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Exchange {
-    /// Virtual (or real) seconds since the rehearsal began.
-    pub at: f64,
-    /// Who asked: the actor, a hook, a controller.
-    pub by: String,
-    /// Method and path.
-    pub request: String,
-    /// HTTP status.
-    pub status: u16,
-    /// The Status message, or empty.
-    pub message: String,
 }
 
 /// One step of a rehearsal, settled.

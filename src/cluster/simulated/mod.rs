@@ -1,3 +1,258 @@
-//! The in-memory API server.
+//! The in-memory API server: objects, a virtual clock, controllers that get their turn, and a log of exchanges.
 
+use std::sync::Arc;
+
+use serde_json::Value;
+
+pub mod api;
 pub mod conditions;
+pub mod webhooks;
+
+mod clock;
+mod discovery;
+mod serve;
+mod status;
+mod store;
+
+pub use api::{Api, Controller};
+pub use conditions::Conditions;
+pub use store::{Change, Key};
+pub use webhooks::{WebhookAnswer, WebhookCall, Webhooks};
+
+use super::{ApiResource, Cluster, Exchange, Request, Response, Unreachable};
+use discovery::Discovery;
+use store::Store;
+
+/// Turns that controllers may take at one instant before the simulation calls it a livelock.
+const ROUNDS: usize = 200;
+
+/// A simulated cluster; a clone is a cheap fork that shares all objects.
+pub struct Simulated {
+    /// What the outside world does.
+    pub conditions: Conditions,
+    /// Whose name the requests of [`Cluster::send`] carry in the trace.
+    pub actor: String,
+    kube_version: String,
+    minor: u32,
+    now: f64,
+    revision: u64,
+    uids: u64,
+    names: u64,
+    store: Store,
+    discovery: Discovery,
+    controllers: Vec<Slot>,
+    webhooks: Vec<Box<dyn Webhooks>>,
+    changes: Vec<Arc<Change>>,
+    exchanges: Vec<Exchange>,
+    notes: Vec<String>,
+}
+
+/// A controller, when it is due, and how far it has read the changes.
+struct Slot {
+    controller: Box<dyn Controller>,
+    due: Option<f64>,
+    seen: usize,
+}
+
+impl Clone for Simulated {
+    fn clone(&self) -> Self {
+        let fork = |slot: &Slot| Slot { controller: slot.controller.fork(), due: slot.due, seen: slot.seen };
+        Self {
+            conditions: self.conditions.clone(),
+            actor: self.actor.clone(),
+            kube_version: self.kube_version.clone(),
+            minor: self.minor,
+            now: self.now,
+            revision: self.revision,
+            uids: self.uids,
+            names: self.names,
+            store: self.store.clone(),
+            discovery: self.discovery.clone(),
+            controllers: self.controllers.iter().map(fork).collect(),
+            webhooks: self.webhooks.iter().map(|w| w.fork()).collect(),
+            changes: self.changes.clone(),
+            exchanges: self.exchanges.clone(),
+            notes: self.notes.clone(),
+        }
+    }
+}
+
+impl std::fmt::Debug for Simulated {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let names: Vec<&str> = self.controllers.iter().map(|s| s.controller.name()).collect();
+        f.debug_struct("Simulated")
+            .field("kube_version", &self.kube_version)
+            .field("now", &self.now)
+            .field("revision", &self.revision)
+            .field("controllers", &names)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Simulated {
+    /// A fresh cluster of a Kubernetes version such as `v1.34.3`, with the namespaces every cluster has.
+    #[must_use]
+    pub fn new(kube_version: &str) -> Self {
+        let minor = kube_version.split('.').nth(1).and_then(|m| m.parse().ok()).unwrap_or(34);
+        let mut cluster = Self {
+            conditions: Conditions::default(),
+            actor: "client".to_owned(),
+            kube_version: kube_version.to_owned(),
+            minor,
+            now: 0.0,
+            revision: 1,
+            uids: 0,
+            names: 0,
+            store: Store::default(),
+            discovery: Discovery::default(),
+            controllers: Vec::new(),
+            webhooks: Vec::new(),
+            changes: Vec::new(),
+            exchanges: Vec::new(),
+            notes: Vec::new(),
+        };
+        cluster.load(["default", "kube-node-lease", "kube-public", "kube-system"].map(serve::namespace_object));
+        cluster
+    }
+
+    /// Adds a controller; it gets its first turn with the next write or wait.
+    pub fn add_controller(&mut self, controller: Box<dyn Controller>) {
+        self.controllers.push(Slot { controller, due: None, seen: self.changes.len() });
+    }
+
+    /// Adds the programs behind webhooks; the first model that answers a call decides it.
+    pub fn add_webhooks(&mut self, webhooks: Box<dyn Webhooks>) {
+        self.webhooks.push(webhooks);
+    }
+
+    /// Takes the exchanges since the last call.
+    pub fn take_exchanges(&mut self) -> Vec<Exchange> {
+        std::mem::take(&mut self.exchanges)
+    }
+
+    /// Takes the notes since the last call.
+    pub fn take_notes(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.notes)
+    }
+
+    /// Adds a note to the trace.
+    pub fn note(&mut self, text: String) {
+        self.notes.push(text);
+    }
+
+    /// Every object, in order of group, kind, namespace and name.
+    pub fn objects(&self) -> impl Iterator<Item = &Arc<Value>> {
+        self.store.all()
+    }
+
+    /// One object as stored, without a request.
+    #[must_use]
+    pub fn get(&self, group: &str, kind: &str, namespace: &str, name: &str) -> Option<&Arc<Value>> {
+        self.store.get(group, kind, namespace, name)
+    }
+
+    /// The objects of a kind in a namespace (empty: in all of them), without a request.
+    pub fn list<'s>(&'s self, group: &str, kind: &str, namespace: &'s str) -> impl Iterator<Item = &'s Arc<Value>> {
+        self.store.list(group, kind, namespace)
+    }
+
+    /// The resource that serves a kind at this moment, in its preferred version.
+    #[must_use]
+    pub fn resource(&self, group: &str, kind: &str) -> Option<ApiResource> {
+        self.discovery.by_kind(group, kind, self.minor).map(|t| t.api_resource())
+    }
+
+    /// Handles a request in someone's name and records it; controllers get no turn.
+    fn exchange(&mut self, request: &Request, by: &str) -> Response {
+        let response = self.serve(request, by);
+        self.exchanges.push(Exchange {
+            at: self.now,
+            by: by.to_owned(),
+            request: request.line(),
+            status: response.status,
+            message: response.message().to_owned(),
+        });
+        response
+    }
+
+    /// Gives controllers their turns until nobody has anything left to do at this instant.
+    fn settle(&mut self) {
+        for _ in 0..ROUNDS {
+            if !self.round() {
+                self.forget_changes();
+                return;
+            }
+        }
+        self.note(format!("controllers did not come to rest within {ROUNDS} turns at {:.3} s", self.now));
+    }
+
+    /// One turn for every controller that has unread changes or is due; false when there was none.
+    fn round(&mut self) -> bool {
+        let mut controllers = std::mem::take(&mut self.controllers);
+        let mut active = false;
+        for slot in &mut controllers {
+            let due = slot.due.is_some_and(|due| due <= self.now);
+            if slot.seen < self.changes.len() || due {
+                active = true;
+                self.turn(slot);
+            }
+        }
+        self.controllers = controllers;
+        active
+    }
+
+    fn turn(&mut self, slot: &mut Slot) {
+        let changes = self.changes.get(slot.seen..).unwrap_or_default().to_vec();
+        slot.seen = self.changes.len();
+        slot.due = None;
+        let by = slot.controller.name();
+        slot.due = slot.controller.run(&mut Api { server: self, by, changes });
+    }
+
+    /// Drops the changes that every controller has read.
+    fn forget_changes(&mut self) {
+        let read = self.controllers.iter().map(|s| s.seen).min().unwrap_or(self.changes.len());
+        self.changes.drain(..read);
+        for slot in &mut self.controllers {
+            slot.seen -= read;
+        }
+    }
+}
+
+impl Cluster for Simulated {
+    fn send(&mut self, request: &Request) -> Result<Response, Unreachable> {
+        let actor = self.actor.clone();
+        let response = self.exchange(request, &actor);
+        self.settle();
+        Ok(response)
+    }
+
+    fn discover(&mut self) -> Result<Arc<Vec<ApiResource>>, Unreachable> {
+        Ok(self.discovery.resources(self.minor))
+    }
+
+    fn version(&mut self) -> Result<String, Unreachable> {
+        Ok(self.kube_version.clone())
+    }
+
+    fn now(&self) -> f64 {
+        self.now
+    }
+
+    fn wait(&mut self, seconds: f64) -> Result<(), Unreachable> {
+        let end = self.now + seconds.max(0.0);
+        self.settle();
+        while let Some(due) = self.next_due(end) {
+            self.now = due.max(self.now);
+            self.settle();
+        }
+        self.now = end;
+        Ok(())
+    }
+}
+
+impl Simulated {
+    fn next_due(&self, end: f64) -> Option<f64> {
+        self.controllers.iter().filter_map(|s| s.due).filter(|due| *due <= end).min_by(f64::total_cmp)
+    }
+}

@@ -1,0 +1,95 @@
+//! What controllers see of the server: requests under their own name, direct reads, the changes since their last turn.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::Simulated;
+use super::conditions::Conditions;
+use super::store::Change;
+use crate::cluster::{ApiResource, Request, Resource, Response};
+
+/// A controller: gets its turn after every write and when its due time is reached, and acts through [`Api`].
+pub trait Controller: Send + Sync {
+    /// The name its requests carry in the trace.
+    fn name(&self) -> &'static str;
+
+    /// One turn; returns the next due time in seconds since the rehearsal began, if it waits for one.
+    fn run(&mut self, api: &mut Api<'_>) -> Option<f64>;
+
+    /// A copy for a fork of the cluster.
+    fn fork(&self) -> Box<dyn Controller>;
+}
+
+/// The server as one controller sees it.
+pub struct Api<'a> {
+    pub(super) server: &'a mut Simulated,
+    pub(super) by: &'static str,
+    pub(super) changes: Vec<Arc<Change>>,
+}
+
+impl Api<'_> {
+    /// Sends a request under the controller's name; it is recorded in the trace.
+    pub fn send(&mut self, request: &Request) -> Response {
+        self.server.exchange(request, self.by)
+    }
+
+    /// Seconds since the rehearsal began.
+    #[must_use]
+    pub fn now(&self) -> f64 {
+        self.server.now
+    }
+
+    /// The writes since this controller's last turn, oldest first.
+    #[must_use]
+    pub fn changes(&self) -> &[Arc<Change>] {
+        &self.changes
+    }
+
+    /// One object as stored, without a request.
+    #[must_use]
+    pub fn get(&self, group: &str, kind: &str, namespace: &str, name: &str) -> Option<&Arc<Value>> {
+        self.server.get(group, kind, namespace, name)
+    }
+
+    /// The objects of a kind in a namespace (empty: in all of them), without a request.
+    pub fn list<'s>(
+        &'s self,
+        group: &str,
+        kind: &str,
+        namespace: &'s str,
+    ) -> impl Iterator<Item = &'s Arc<Value>> {
+        self.server.list(group, kind, namespace)
+    }
+
+    /// The resource that serves a kind at this moment, in its preferred version.
+    #[must_use]
+    pub fn resource(&mut self, group: &str, kind: &str) -> Option<ApiResource> {
+        self.server.resource(group, kind)
+    }
+
+    /// The outside world's part.
+    #[must_use]
+    pub fn conditions(&self) -> &Conditions {
+        &self.server.conditions
+    }
+
+    /// The outside world's part, for controllers that use it up.
+    pub fn conditions_mut(&mut self) -> &mut Conditions {
+        &mut self.server.conditions
+    }
+
+    /// Adds a note to the trace.
+    pub fn note(&mut self, text: impl Into<String>) {
+        self.server.note(text.into());
+    }
+
+    /// Sends an update of an object to the resource that serves its kind; `subresource` may be empty.
+    pub fn update(&mut self, object: Arc<Value>, subresource: &str) -> Option<Response> {
+        let gvk = crate::k8s::Gvk::of(&object);
+        let served = self.resource(&gvk.group, &gvk.kind)?;
+        let resource = Resource { version: gvk.version, ..served.resource };
+        let namespace = crate::k8s::text(&object, "/metadata/namespace").to_owned();
+        Some(self.send(&Request::update(&resource, &namespace, object).on(subresource)))
+    }
+}

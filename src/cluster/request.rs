@@ -61,7 +61,13 @@ impl Request {
 
     /// PATCH.
     #[must_use]
-    pub fn patch(resource: &Resource, namespace: &str, name: &str, kind: PatchType, patch: Arc<Value>) -> Self {
+    pub fn patch(
+        resource: &Resource,
+        namespace: &str,
+        name: &str,
+        kind: PatchType,
+        patch: Arc<Value>,
+    ) -> Self {
         let mut request = Self::new(Verb::Patch, resource, namespace, name, Some(patch));
         request.patch_type = Some(kind);
         request
@@ -69,7 +75,13 @@ impl Request {
 
     /// Server-side apply of the object under its own name.
     #[must_use]
-    pub fn apply(resource: &Resource, namespace: &str, manager: &str, force: bool, object: Arc<Value>) -> Self {
+    pub fn apply(
+        resource: &Resource,
+        namespace: &str,
+        manager: &str,
+        force: bool,
+        object: Arc<Value>,
+    ) -> Self {
         let name = crate::k8s::text(&object, "/metadata/name").to_owned();
         let mut request = Self::patch(resource, namespace, &name, PatchType::Apply, object);
         manager.clone_into(&mut request.field_manager);
@@ -79,7 +91,12 @@ impl Request {
 
     /// DELETE of one object; `None` leaves the propagation to the server.
     #[must_use]
-    pub fn delete(resource: &Resource, namespace: &str, name: &str, propagation: Option<Propagation>) -> Self {
+    pub fn delete(
+        resource: &Resource,
+        namespace: &str,
+        name: &str,
+        propagation: Option<Propagation>,
+    ) -> Self {
         let mut request = Self::new(Verb::Delete, resource, namespace, name, None);
         request.propagation = propagation;
         request
@@ -122,7 +139,8 @@ impl Request {
     #[must_use]
     pub fn path(&self) -> String {
         let Resource { group, version, plural } = &self.resource;
-        let mut path = if group.is_empty() { format!("/api/{version}") } else { format!("/apis/{group}/{version}") };
+        let mut path =
+            if group.is_empty() { format!("/api/{version}") } else { format!("/apis/{group}/{version}") };
         let namespace_itself = group.is_empty() && plural == "namespaces";
         if !self.namespace.is_empty() && !namespace_itself {
             path.push_str("/namespaces/");

@@ -26,7 +26,8 @@ impl Selector {
         for part in split_requirements(selector) {
             let part = part.trim();
             if !part.is_empty() {
-                requirements.push(requirement(part).ok_or_else(|| format!("unable to parse requirement: {part}"))?);
+                requirements
+                    .push(requirement(part).ok_or_else(|| format!("unable to parse requirement: {part}"))?);
             }
         }
         Ok(Self { requirements })

@@ -45,7 +45,12 @@ impl Custom {
             plural: text(crd, "/spec/names/plural").to_owned(),
             namespaced: text(crd, "/spec/scope") == "Namespaced",
             terminating: crd.pointer("/metadata/deletionTimestamp").is_some(),
-            versions: versions.into_iter().flatten().enumerate().map(|(i, v)| CustomVersion::read(i, v)).collect(),
+            versions: versions
+                .into_iter()
+                .flatten()
+                .enumerate()
+                .map(|(i, v)| CustomVersion::read(i, v))
+                .collect(),
             kind,
             crd: crd.clone(),
         }
@@ -60,7 +65,9 @@ impl Custom {
 impl CustomVersion {
     fn read(index: usize, version: &Value) -> Self {
         let flag = |name: &str| version.get(name).and_then(Value::as_bool).unwrap_or(false);
-        let has = |name: &str| version.pointer("/subresources").is_some_and(|s| s.get(name).is_some_and(|v| !v.is_null()));
+        let has = |name: &str| {
+            version.pointer("/subresources").is_some_and(|s| s.get(name).is_some_and(|v| !v.is_null()))
+        };
         Self {
             name: text(version, "/name").to_owned(),
             served: flag("served"),
@@ -183,7 +190,8 @@ impl Discovery {
             return builtin.served(minor).next().map(|version| builtin_target(builtin, version));
         }
         let custom = self.customs.values().find(|c| c.group == group && c.kind == kind)?;
-        let mut versions: Vec<&str> = custom.versions.iter().filter(|v| v.served).map(|v| v.name.as_str()).collect();
+        let mut versions: Vec<&str> =
+            custom.versions.iter().filter(|v| v.served).map(|v| v.name.as_str()).collect();
         versions.sort_by(|a, b| by_stability(a, b));
         versions.first().map(|version| custom_target(custom, version))
     }

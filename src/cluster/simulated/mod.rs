@@ -111,7 +111,8 @@ impl Simulated {
             exchanges: Vec::new(),
             notes: Vec::new(),
         };
-        cluster.load(["default", "kube-node-lease", "kube-public", "kube-system"].map(serve::namespace_object));
+        cluster
+            .load(["default", "kube-node-lease", "kube-public", "kube-system"].map(serve::namespace_object));
         cluster
     }
 
@@ -152,7 +153,12 @@ impl Simulated {
     }
 
     /// The objects of a kind in a namespace (empty: in all of them), without a request.
-    pub fn list<'s>(&'s self, group: &str, kind: &str, namespace: &'s str) -> impl Iterator<Item = &'s Arc<Value>> {
+    pub fn list<'s>(
+        &'s self,
+        group: &str,
+        kind: &str,
+        namespace: &'s str,
+    ) -> impl Iterator<Item = &'s Arc<Value>> {
         self.store.list(group, kind, namespace)
     }
 

@@ -64,7 +64,8 @@ impl Refusal {
 
     /// 403.
     pub(super) fn forbidden(target: &Target, name: &str, why: &str) -> Self {
-        let what = if name.is_empty() { target.qualified() } else { format!("{} \"{name}\"", target.qualified()) };
+        let what =
+            if name.is_empty() { target.qualified() } else { format!("{} \"{name}\"", target.qualified()) };
         Self::new(403, "Forbidden", format!("{what} is forbidden: {why}"), target.details(name))
     }
 
@@ -81,7 +82,9 @@ impl Refusal {
 
     /// 415 with the content types that would do.
     pub(super) fn unsupported_media_type(accepted: &str) -> Self {
-        let message = format!("the body of the request was in an unknown format - accepted media types include: {accepted}");
+        let message = format!(
+            "the body of the request was in an unknown format - accepted media types include: {accepted}"
+        );
         Self::new(415, "UnsupportedMediaType", message, json!({}))
     }
 
@@ -146,7 +149,8 @@ impl Cause {
 
     /// A value that must be there.
     pub(super) fn required(field: &str, detail: &str) -> Self {
-        let message = if detail.is_empty() { "Required value".to_owned() } else { format!("Required value: {detail}") };
+        let message =
+            if detail.is_empty() { "Required value".to_owned() } else { format!("Required value: {detail}") };
         Self { reason: "FieldValueRequired".to_owned(), message, field: field.to_owned() }
     }
 

@@ -66,11 +66,18 @@ impl Store {
     }
 
     /// All objects of a kind in a namespace, or in all of them when it is empty, in order of namespace and name.
-    pub(super) fn list<'s>(&'s self, group: &str, kind: &str, namespace: &'s str) -> impl Iterator<Item = &'s Arc<Value>> {
+    pub(super) fn list<'s>(
+        &'s self,
+        group: &str,
+        kind: &str,
+        namespace: &'s str,
+    ) -> impl Iterator<Item = &'s Arc<Value>> {
         let table = self.table(group, kind);
         table
             .into_iter()
-            .flat_map(move |t| t.objects.iter().filter(move |(ns, _)| namespace.is_empty() || *ns == namespace))
+            .flat_map(move |t| {
+                t.objects.iter().filter(move |(ns, _)| namespace.is_empty() || *ns == namespace)
+            })
             .flat_map(|(_, objects)| objects.values())
     }
 
@@ -105,7 +112,8 @@ impl Store {
         let at = match self.position(&key.group, &key.kind) {
             Ok(at) => at,
             Err(at) => {
-                let table = Table { group: key.group.clone(), kind: key.kind.clone(), objects: Arc::default() };
+                let table =
+                    Table { group: key.group.clone(), kind: key.kind.clone(), objects: Arc::default() };
                 self.tables.insert(at, table);
                 at
             }
@@ -113,7 +121,10 @@ impl Store {
         let old = self.get(&key.group, &key.kind, &key.namespace, &key.name).cloned();
         self.index(key, old.as_deref(), Some(&object));
         let table = self.tables.get_mut(at)?;
-        Arc::make_mut(&mut table.objects).entry(key.namespace.clone()).or_default().insert(key.name.clone(), object);
+        Arc::make_mut(&mut table.objects)
+            .entry(key.namespace.clone())
+            .or_default()
+            .insert(key.name.clone(), object);
         old
     }
 

@@ -19,7 +19,8 @@ impl Simulated {
         let old = found.ok_or_else(|| Refusal::not_found(target, &request.name))?;
         let mut object = Value::clone(&old);
         add_finalizers(&mut object, request.propagation);
-        let held = object.pointer("/metadata/finalizers").and_then(Value::as_array).is_some_and(|f| !f.is_empty());
+        let held =
+            object.pointer("/metadata/finalizers").and_then(Value::as_array).is_some_and(|f| !f.is_empty());
         if !held {
             self.remove_object(&key);
             let details = target.details(&request.name);

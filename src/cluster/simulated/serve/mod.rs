@@ -34,7 +34,8 @@ impl Simulated {
     }
 
     fn dispatch(&mut self, request: &Request, by: &str) -> Answer {
-        let target = self.discovery.target(&request.resource, self.minor).ok_or_else(Refusal::no_such_path)?;
+        let target =
+            self.discovery.target(&request.resource, self.minor).ok_or_else(Refusal::no_such_path)?;
         if !target.serves(&request.subresource) {
             return Err(Refusal::no_such_path());
         }

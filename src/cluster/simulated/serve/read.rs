@@ -32,7 +32,8 @@ impl Simulated {
                 items.push(Value::clone(&in_version(target, object)));
             }
         }
-        let list_kind = target.custom.as_ref().map_or_else(|| format!("{}List", target.kind), |c| c.list_kind.clone());
+        let list_kind =
+            target.custom.as_ref().map_or_else(|| format!("{}List", target.kind), |c| c.list_kind.clone());
         let body = json!({
             "apiVersion": target.api_version(), "kind": list_kind,
             "metadata": { "resourceVersion": self.revision.to_string() },

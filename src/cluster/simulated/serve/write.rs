@@ -47,7 +47,10 @@ impl Simulated {
             return Ok(());
         }
         let name = text(request.body.as_deref().unwrap_or(&Value::Null), "/metadata/name");
-        let why = format!("unable to create new content in namespace {} because it is being terminated", request.namespace);
+        let why = format!(
+            "unable to create new content in namespace {} because it is being terminated",
+            request.namespace
+        );
         let mut refusal = Refusal::forbidden(target, name, &why);
         refusal.body["details"]["causes"] = json!([{
             "reason": "NamespaceTerminating",
@@ -57,7 +60,12 @@ impl Simulated {
         Err(refusal)
     }
 
-    fn prepare_create(&mut self, target: &Target, request: &Request, object: &mut Value) -> Result<String, Refusal> {
+    fn prepare_create(
+        &mut self,
+        target: &Target,
+        request: &Request,
+        object: &mut Value,
+    ) -> Result<String, Refusal> {
         let (uid, suffix, now) = (self.next_uid(), self.next_suffix(), clock::timestamp(self.now));
         let has_status = target.has_status();
         let root = object.as_object_mut().ok_or_else(|| Refusal::bad_request("the body is no object"))?;
@@ -67,7 +75,8 @@ impl Simulated {
             root.remove("status");
         }
         let metadata = root.entry("metadata").or_insert_with(|| json!({}));
-        let metadata = metadata.as_object_mut().ok_or_else(|| Refusal::bad_request("metadata is no object"))?;
+        let metadata =
+            metadata.as_object_mut().ok_or_else(|| Refusal::bad_request("metadata is no object"))?;
         let given = metadata.get("name").and_then(Value::as_str).unwrap_or("").to_owned();
         let prefix = metadata.get("generateName").and_then(Value::as_str).unwrap_or("");
         let name = if given.is_empty() && !prefix.is_empty() { format!("{prefix}{suffix}") } else { given };
@@ -120,7 +129,8 @@ impl Simulated {
     fn replace(&mut self, target: &Target, request: &Request, old: &Arc<Value>, mut object: Value) -> Answer {
         let version = text(&object, "/metadata/resourceVersion");
         if !version.is_empty() && version != text(old, "/metadata/resourceVersion") {
-            let why = "the object has been modified; please apply your changes to the latest version and try again";
+            let why =
+                "the object has been modified; please apply your changes to the latest version and try again";
             return Err(Refusal::conflict(target, &request.name, why));
         }
         prepare_update(target, request, old, &mut object);
@@ -155,7 +165,8 @@ fn prepare_update(target: &Target, request: &Request, old: &Value, object: &mut 
         }
     };
     if request.subresource == "status" {
-        let fields: Vec<String> = root.keys().chain(old.as_object().into_iter().flat_map(|o| o.keys())).cloned().collect();
+        let fields: Vec<String> =
+            root.keys().chain(old.as_object().into_iter().flat_map(|o| o.keys())).cloned().collect();
         for field in fields.iter().filter(|f| *f != "status") {
             copy(root, field);
         }
@@ -170,7 +181,15 @@ fn prepare_update(target: &Target, request: &Request, old: &Value, object: &mut 
         || old.as_object().is_some_and(|o| o.keys().any(|k| k != "status" && !root.contains_key(k)));
     let generation = old.pointer("/metadata/generation").and_then(Value::as_i64).unwrap_or(0);
     let Some(metadata) = root.get_mut("metadata").and_then(Value::as_object_mut) else { return };
-    for field in ["name", "namespace", "uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "resourceVersion"] {
+    for field in [
+        "name",
+        "namespace",
+        "uid",
+        "creationTimestamp",
+        "deletionTimestamp",
+        "deletionGracePeriodSeconds",
+        "resourceVersion",
+    ] {
         match old.get("metadata").and_then(|m| m.get(field)) {
             Some(value) => metadata.insert(field.to_owned(), value.clone()),
             None => metadata.remove(field),

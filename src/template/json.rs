@@ -1,0 +1,100 @@
+//! Go values to JSON values and back.
+
+use serde_json::{Number, Value as Json};
+
+use super::funcs::Fault;
+use super::value::{List, Map, Value};
+
+/// Deepest nesting that is turned into JSON (a map may hold itself).
+const DEPTH: usize = 2_000;
+
+impl Value {
+    /// The value as `encoding/json` decodes into `interface{}`: every number a `float64`.
+    pub fn from_json(json: &Json) -> Self {
+        Self::decode(json, |number| Self::Float(number.as_f64().unwrap_or(f64::NAN)))
+    }
+
+    /// The value with its numbers kept apart: whole ones `int64`, others `float64`.
+    pub fn from_json_exact(json: &Json) -> Self {
+        Self::decode(json, |number| match number.as_i64() {
+            Some(whole) => Self::Int64(whole),
+            None => Self::Float(number.as_f64().unwrap_or(f64::NAN)),
+        })
+    }
+
+    fn decode(json: &Json, number: fn(&Number) -> Self) -> Self {
+        match json {
+            Json::Null => Self::Nil,
+            Json::Bool(b) => Self::Bool(*b),
+            Json::Number(n) => number(n),
+            Json::String(s) => Self::str(s.as_str()),
+            Json::Array(items) => Self::list(items.iter().map(|item| Self::decode(item, number)).collect()),
+            Json::Object(entries) => {
+                Self::Map(entries.iter().map(|(k, v)| (k.as_str(), Self::decode(v, number))).collect::<Map>())
+            }
+        }
+    }
+
+    /// The value as `json.Marshal` sees it.
+    ///
+    /// # Errors
+    /// Functions, numbers that JSON lacks, and maps that hold themselves.
+    pub fn to_json(&self) -> Result<Json, Fault> {
+        encode(self, 0)
+    }
+}
+
+fn encode(value: &Value, depth: usize) -> Result<Json, Fault> {
+    if depth > DEPTH {
+        return Err(Fault::new("json: unsupported value: encountered a cycle via map[string]interface {}"));
+    }
+    Ok(match value {
+        Value::Nil => Json::Null,
+        Value::Bool(b) => Json::Bool(*b),
+        Value::Int(n) | Value::Int64(n) => Json::from(*n),
+        Value::Int32(n) => Json::from(*n),
+        Value::Uint8(n) => Json::from(*n),
+        Value::Uint64(n) => Json::from(*n),
+        Value::Float(f) => Json::Number(
+            Number::from_f64(*f)
+                .ok_or_else(|| Fault::new(format!("json: unsupported value: {}", infinite(*f))))?,
+        ),
+        Value::String(s) => Json::String(s.lossy().into_owned()),
+        Value::Bytes(b) => Json::String(base64::Engine::encode(&base64::prelude::BASE64_STANDARD, b)),
+        Value::List(list) => encode_list(list, depth)?,
+        Value::Map(map) => encode_map(map, depth)?,
+        Value::Object(object) if object.is_nil() => Json::Null,
+        Value::Object(object) => Json::Object(
+            object
+                .fields()
+                .iter()
+                .map(|field| Ok((field.name.to_owned(), encode(&field.value, depth + 1)?)))
+                .collect::<Result<_, Fault>>()?,
+        ),
+        Value::Func(_) => return Err(Fault::new(format!("json: unsupported type: {}", value.type_name()))),
+    })
+}
+
+fn infinite(f: f64) -> &'static str {
+    match f {
+        f if f.is_nan() => "NaN",
+        f if f > 0.0 => "+Inf",
+        _ => "-Inf",
+    }
+}
+
+fn encode_list(list: &List, depth: usize) -> Result<Json, Fault> {
+    if list.is_nil() {
+        return Ok(Json::Null);
+    }
+    list.iter().map(|item| encode(item, depth + 1)).collect::<Result<_, _>>().map(Json::Array)
+}
+
+fn encode_map(map: &Map, depth: usize) -> Result<Json, Fault> {
+    if map.is_nil() {
+        return Ok(Json::Null);
+    }
+    let entries = map.entries();
+    let pairs = entries.iter().map(|(key, value)| Ok((key.lossy().into_owned(), encode(value, depth + 1)?)));
+    pairs.collect::<Result<_, _>>().map(Json::Object)
+}

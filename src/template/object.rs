@@ -1,0 +1,149 @@
+//! Go structs and named types with fields and methods.
+
+use std::any::Any;
+
+use super::funcs::Func;
+use super::types::Type;
+use super::value::Value;
+
+/// A method of a named type: a function whose first argument is the receiver.
+#[derive(Debug)]
+pub struct Method {
+    /// Exported name.
+    pub name: &'static str,
+    /// The function; its first parameter takes the receiver.
+    pub func: Func,
+}
+
+impl Method {
+    /// Finds a method by name.
+    pub fn find(methods: &'static [Method], name: &[u8]) -> Option<&'static Method> {
+        methods.iter().find(|method| method.name.as_bytes() == name)
+    }
+}
+
+/// An exported field of a struct.
+#[derive(Clone, Debug)]
+pub struct Field {
+    /// Exported name.
+    pub name: &'static str,
+    /// Its value.
+    pub value: Value,
+    /// Whether the static type is an interface (nil errors then speak of `interface {}`).
+    pub interface: bool,
+    /// Whether its own fields and methods are promoted to the outer struct.
+    pub embedded: bool,
+}
+
+impl Field {
+    /// A plain field of a concrete type.
+    pub fn new(name: &'static str, value: impl Into<Value>) -> Self {
+        Self { name, value: value.into(), interface: false, embedded: false }
+    }
+
+    /// An embedded struct, whose fields and methods are promoted.
+    pub fn embedded(name: &'static str, value: impl Into<Value>) -> Self {
+        Self { embedded: true, ..Self::new(name, value) }
+    }
+}
+
+/// A Go struct, pointer to struct, or other named type that is neither string, number, slice nor map.
+///
+/// Implement it for data that functions of one family pass among themselves (`time.Time`, `*semver.Version`);
+/// [`Struct`] does for plain records.
+pub trait Object: Any {
+    /// The type as `%T` prints it; a pointer begins with `*`.
+    fn type_name(&self) -> &'static str;
+
+    /// Exported fields in the order of declaration.
+    fn fields(&self) -> &[Field] {
+        &[]
+    }
+
+    /// Exported methods.
+    fn methods(&self) -> &'static [Method] {
+        &[]
+    }
+
+    /// What `String()` or `Error()` gives, for types that have it.
+    fn text(&self) -> Option<String> {
+        None
+    }
+
+    /// Whether this is a nil pointer.
+    fn is_nil(&self) -> bool {
+        false
+    }
+}
+
+/// A plain record.
+#[derive(Debug)]
+pub struct Struct {
+    /// The type as `%T` prints it.
+    pub name: &'static str,
+    /// Exported fields in the order of declaration.
+    pub fields: Vec<Field>,
+    /// Exported methods.
+    pub methods: &'static [Method],
+    /// What `String()` gives, for types that have it.
+    pub text: Option<String>,
+}
+
+impl Struct {
+    /// A record without methods.
+    pub fn new(name: &'static str, fields: Vec<Field>) -> Self {
+        Self { name, fields, methods: &[], text: None }
+    }
+}
+
+impl Object for Struct {
+    fn type_name(&self) -> &'static str {
+        self.name
+    }
+
+    fn fields(&self) -> &[Field] {
+        &self.fields
+    }
+
+    fn methods(&self) -> &'static [Method] {
+        self.methods
+    }
+
+    fn text(&self) -> Option<String> {
+        self.text.clone()
+    }
+}
+
+/// A nil pointer of a named type.
+#[derive(Clone, Copy, Debug)]
+pub struct NilPointer(pub &'static str);
+
+impl Object for NilPointer {
+    fn type_name(&self) -> &'static str {
+        self.0
+    }
+
+    fn is_nil(&self) -> bool {
+        true
+    }
+}
+
+/// Sees an object as the Rust type behind it.
+pub fn downcast<T: Object>(object: &dyn Object) -> Option<&T> {
+    (object as &dyn Any).downcast_ref::<T>()
+}
+
+impl Value {
+    /// Sees a value as the Rust type of an [`Object`].
+    pub fn object<T: Object>(&self) -> Option<&T> {
+        match self {
+            Self::Object(object) => downcast(object.as_ref()),
+            _ => None,
+        }
+    }
+
+    /// The Go type of an object.
+    pub(crate) fn object_type(object: &dyn Object) -> Type {
+        Type::Object(object.type_name())
+    }
+}

@@ -1,1 +1,30 @@
-//! Structural schemas of CustomResourceDefinitions: pruning, defaulting, validation, ratcheting.
+//! Structural schemas of CustomResourceDefinitions with the API server's semantics: pruning, defaults, validation, ratcheting.
+//!
+//! A schema is compiled once into a [`Structural`]; its methods are the stages that an object passes on its way into
+//! the API server: [`Structural::coerce`] (prune unknown fields, check metadata, drop nulls),
+//! [`Structural::default`], [`Structural::validate`].
+
+mod bind;
+mod defaults;
+mod embedded;
+mod error;
+mod formats;
+mod lists;
+mod node;
+mod outcome;
+mod path;
+mod prune;
+mod ratchet;
+mod rules;
+mod same;
+mod structural;
+mod validate;
+mod version;
+
+pub use error::{Cause, FieldError, invalid_status};
+pub use node::{Additional, Kind, ListType, Node, Rule, Values};
+pub use outcome::Outcome;
+pub use path::Path;
+pub use same::same;
+pub use structural::Structural;
+pub use version::KubeVersion;

@@ -1,0 +1,282 @@
+//! A packaged chart (`.tgz`) unpacked in memory, under Helm's limits and with Helm's refusals.
+
+use std::io::{self, Read};
+use std::path::Component;
+use std::sync::Arc;
+
+use flate2::bufread::MultiGzDecoder;
+use tar::EntryType;
+
+use super::go_text::quote;
+use super::helm::Helm;
+use super::{Error, File};
+use crate::limits::Limits;
+
+/// A UTF-8 byte order mark, which Helm takes off every file of a chart.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// Unpacks an archive into the chart's files, in the archive's order and without the leading directory.
+///
+/// As Helm v4.3.1 `pkg/chart/loader/archive/archive.go`, Helm v3.22.0 `pkg/chart/loader/archive.go`.
+///
+/// # Errors
+/// For what is no archive, for paths that lead out of the chart and for archives that exceed a limit, in Helm's words.
+pub fn unpack(data: &[u8], helm: Helm, limits: &Limits) -> Result<Vec<File>, Error> {
+    if !data.starts_with(b"\x1f\x8b") {
+        return Err(Error::new(if data.is_empty() { "EOF" } else { "gzip: invalid header" }));
+    }
+    let mut unpacker = Unpacker { helm, limits, remaining: limits.chart_bytes, files: Vec::new() };
+    // A bound of its own for headers and padding, so that an archive of endless empty entries ends as well.
+    let stream = MultiGzDecoder::new(data).take(limits.chart_bytes.saturating_mul(2).saturating_add(1 << 20));
+    let mut archive = tar::Archive::new(stream);
+    for entry in archive.entries().map_err(|error| broken(&error))? {
+        let mut entry = entry.map_err(|error| broken(&error))?;
+        unpacker.take(&mut entry)?;
+    }
+    if unpacker.files.is_empty() {
+        return Err(Error::new("no files in chart archive"));
+    }
+    Ok(unpacker.files)
+}
+
+/// Refuses what is no gzip file at all, as Helm does before it opens a chart by path.
+///
+/// # Errors
+/// With the file's name and what it seems to be.
+pub fn ensure_archive(name: &str, data: &[u8]) -> Result<(), Error> {
+    if data.starts_with(b"\x1f\x8b\x08") {
+        return Ok(());
+    }
+    if [".yml", ".yaml"].iter().any(|extension| name.ends_with(extension)) {
+        return Err(Error::new(format!(
+            "file '{name}' seems to be a YAML file, but expected a gzipped archive"
+        )));
+    }
+    let seems = content_type(data);
+    Err(Error::new(format!("file '{name}' does not appear to be a gzipped archive; got '{seems}'")))
+}
+
+struct Unpacker<'a> {
+    helm: Helm,
+    limits: &'a Limits,
+    remaining: u64,
+    files: Vec<File>,
+}
+
+impl Unpacker<'_> {
+    fn take<R: Read>(&mut self, entry: &mut tar::Entry<'_, R>) -> Result<(), Error> {
+        let kind = entry.header().entry_type();
+        let raw = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
+        if kind == EntryType::Directory || raw.ends_with('/') || kind == EntryType::XGlobalHeader {
+            return Ok(());
+        }
+        let path = chart_path(&raw)?;
+        let data = self.read(entry, &raw)?;
+        if self.files.len() >= self.limits.chart_files {
+            let most = self.limits.chart_files;
+            return Err(Error::new(format!("chart holds more than {most} files (--limit-chart-files)")));
+        }
+        self.files.push(File { path, data });
+        Ok(())
+    }
+
+    fn read<R: Read>(&mut self, entry: &mut tar::Entry<'_, R>, raw: &str) -> Result<Arc<[u8]>, Error> {
+        let size = entry.header().size().unwrap_or_default();
+        if size > self.remaining {
+            return Err(self.too_large());
+        }
+        if self.helm.bounds_single_files() && size > self.limits.file_bytes {
+            return Err(Error::new(format!(
+                "decompressed chart file {} is larger than the maximum file size {}",
+                quote(raw),
+                self.limits.file_bytes
+            )));
+        }
+        let mut data = Vec::new();
+        entry.take(self.remaining).read_to_end(&mut data).map_err(|error| broken(&error))?;
+        self.remaining = self.remaining.saturating_sub(data.len() as u64);
+        if (data.len() as u64) < size || self.remaining == 0 {
+            return Err(self.too_large());
+        }
+        Ok(without_mark(data))
+    }
+
+    fn too_large(&self) -> Error {
+        let what = if self.helm.major == 3 { "file size" } else { "size" };
+        let most = self.limits.chart_bytes;
+        Error::new(format!("decompressed chart is larger than the maximum {what} {most}"))
+    }
+}
+
+/// A file's contents without a leading byte order mark.
+#[must_use]
+pub fn without_mark(data: Vec<u8>) -> Arc<[u8]> {
+    match data.strip_prefix(BYTE_ORDER_MARK) {
+        Some(rest) => rest.into(),
+        None => data.into(),
+    }
+}
+
+/// The path inside the chart, or why Helm refuses it.
+fn chart_path(raw: &str) -> Result<String, Error> {
+    // An archive made on Windows may use backslashes.
+    let delimiter = if raw.contains('\\') { '\\' } else { '/' };
+    let (base, inner) = raw.split_once(delimiter).unwrap_or((raw, ""));
+    let inner = inner.replace(delimiter, "/");
+    if inner.starts_with('/') {
+        return Err(Error::new("chart illegally contains absolute paths"));
+    }
+    let path = clean(&inner);
+    if path == "." {
+        return Err(Error::new(format!(
+            "chart illegally contains content outside the base directory: {}",
+            quote(raw)
+        )));
+    }
+    if path.starts_with("..") {
+        return Err(Error::new("chart illegally references parent directory"));
+    }
+    if is_drive(&path) {
+        return Err(Error::new("chart contains illegally named files"));
+    }
+    if base == "Chart.yaml" {
+        return Err(Error::new("chart yaml not in base directory"));
+    }
+    Ok(path)
+}
+
+/// Go's `path.Clean` of a relative path.
+fn clean(path: &str) -> String {
+    let mut parts: Vec<&str> = Vec::new();
+    for component in std::path::Path::new(path).components() {
+        match component {
+            Component::ParentDir if parts.last().is_some_and(|last| *last != "..") => drop(parts.pop()),
+            Component::ParentDir => parts.push(".."),
+            Component::Normal(part) => parts.push(part.to_str().unwrap_or_default()),
+            Component::CurDir | Component::RootDir | Component::Prefix(_) => {}
+        }
+    }
+    if parts.is_empty() { ".".to_owned() } else { parts.join("/") }
+}
+
+/// Whether a path begins with a drive letter, as in `c:/`.
+fn is_drive(path: &str) -> bool {
+    matches!(path.as_bytes(), [letter, b':', b'/', ..] if letter.is_ascii_alphabetic())
+}
+
+/// A reading error in Go's words.
+fn broken(error: &io::Error) -> Error {
+    let text = error.to_string();
+    Error::new(match error.kind() {
+        io::ErrorKind::UnexpectedEof => "unexpected EOF",
+        io::ErrorKind::InvalidInput if text.contains("corrupt gzip stream") => "gzip: invalid checksum",
+        io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData if text.contains("deflate") => {
+            "flate: corrupt input"
+        }
+        _ if text.contains("failed to read entire block") => "unexpected EOF",
+        _ => "archive/tar: invalid tar header",
+    })
+}
+
+/// What Go's `http.DetectContentType` makes of a file's first 512 bytes, for the kinds met in practice.
+fn content_type(data: &[u8]) -> &'static str {
+    // Helm reads into a zeroed buffer: a file shorter than that looks binary.
+    let (head, padded) = (data.get(..512).unwrap_or(data), data.len() < 512);
+    let trimmed = head.trim_ascii_start();
+    let begins = |prefix: &[u8]| trimmed.get(..prefix.len()).is_some_and(|p| p.eq_ignore_ascii_case(prefix));
+    let binary = |byte: &u8| matches!(byte, 0..=8 | 0xb | 0xe..=0x1a | 0x1c..=0x1f);
+    match head {
+        _ if [&b"<!DOCTYPE HTML"[..], b"<HTML", b"<HEAD", b"<BODY"].iter().any(|tag| begins(tag)) => {
+            "text/html; charset=utf-8"
+        }
+        _ if begins(b"<?xml") => "text/xml; charset=utf-8",
+        [b'%', b'P', b'D', b'F', b'-', ..] => "application/pdf",
+        [b'P', b'K', 3, 4, ..] => "application/zip",
+        [b'R', b'a', b'r', b'!', 0x1a, 7, ..] => "application/x-rar-compressed",
+        [0xef, 0xbb, 0xbf, ..] => "text/plain; charset=utf-8",
+        _ if padded || head.iter().any(binary) => "application/octet-stream",
+        _ => "text/plain; charset=utf-8",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use flate2::{Compression, write::GzEncoder};
+
+    use super::*;
+
+    fn pack(entries: &[(&str, &[u8])]) -> Vec<u8> {
+        let mut builder = tar::Builder::new(GzEncoder::new(Vec::new(), Compression::fast()));
+        for (path, data) in entries {
+            let mut header = tar::Header::new_gnu();
+            header.set_size(data.len() as u64);
+            header.set_mode(0o644);
+            // By hand: the builder itself refuses the paths that are tested.
+            header.as_old_mut().name[..path.len()].copy_from_slice(path.as_bytes());
+            header.set_cksum();
+            builder.append(&header, *data).unwrap();
+        }
+        builder.into_inner().unwrap().finish().unwrap()
+    }
+
+    fn message(data: &[u8]) -> String {
+        unpack(data, Helm::V4, &Limits::default()).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn keeps_order_and_drops_the_first_directory_and_byte_order_marks() {
+        let data = pack(&[("c/b.yaml", b"\xef\xbb\xbfx"), ("c/a/../a.yaml", b"y"), ("w\\sub\\f", b"z")]);
+        let files = unpack(&data, Helm::V4, &Limits::default()).unwrap();
+        let seen: Vec<_> = files.iter().map(|file| (file.path.as_str(), &*file.data)).collect();
+        assert_eq!(seen, [("b.yaml", &b"x"[..]), ("a.yaml", b"y"), ("sub/f", b"z")]);
+    }
+
+    #[test]
+    fn refuses_what_helm_refuses() {
+        for (path, expected) in [
+            ("c//etc/passwd", "chart illegally contains absolute paths"),
+            ("c/../../x", "chart illegally references parent directory"),
+            ("single", "chart illegally contains content outside the base directory: \"single\""),
+            ("c/x:/y", "chart contains illegally named files"),
+            ("Chart.yaml/x", "chart yaml not in base directory"),
+        ] {
+            assert_eq!(message(&pack(&[(path, b"")])), expected, "{path}");
+        }
+        assert_eq!(message(b"no gzip"), "gzip: invalid header");
+        assert_eq!(message(&pack(&[])), "no files in chart archive");
+    }
+
+    #[test]
+    fn stops_at_the_limit_and_at_a_truncated_file() {
+        let limits = Limits { chart_bytes: 10, ..Limits::default() };
+        let data = pack(&[("c/big", &[b'x'; 100])]);
+        let message = unpack(&data, Helm::V4, &limits).unwrap_err().to_string();
+        assert_eq!(message, "decompressed chart is larger than the maximum size 10");
+        let noise: Vec<u8> = (0..60_000_u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
+        let whole = pack(&[("c/noise", &noise)]);
+        assert_eq!(super::tests::message(&whole[..whole.len() / 2]), "unexpected EOF");
+    }
+
+    #[test]
+    fn a_bomb_ends_early() {
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+        let mut header = tar::Header::new_gnu();
+        header.set_path("c/zero").unwrap();
+        header.set_size(10 << 30);
+        header.set_cksum();
+        encoder.write_all(header.as_bytes()).unwrap();
+        encoder.write_all(&vec![0; 1 << 20]).unwrap();
+        let message = message(&encoder.finish().unwrap());
+        assert_eq!(message, "decompressed chart is larger than the maximum size 104857600");
+    }
+
+    #[test]
+    fn names_what_is_no_archive() {
+        let error = ensure_archive("values.yaml", b"a: 1").unwrap_err();
+        assert!(error.to_string().ends_with("seems to be a YAML file, but expected a gzipped archive"));
+        let error = ensure_archive("x.tgz", &[b'a'; 600]).unwrap_err();
+        assert!(error.to_string().ends_with("got 'text/plain; charset=utf-8'"));
+    }
+}

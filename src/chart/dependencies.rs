@@ -1,0 +1,272 @@
+//! Which subcharts take part in a release: version matches, aliases, tags, conditions, imported values.
+
+use serde_json::{Map, Value};
+
+use super::go_text::print;
+use super::notice::Notices;
+use super::{Chart, Dependency, Error, Values, values};
+use crate::version::{Constraint, Version};
+
+/// Applies aliases, tags, conditions and `import-values` for the given user values.
+///
+/// As Helm v4.3.1 `pkg/chart/v2/util/dependencies.go` `ProcessDependencies`.
+///
+/// # Errors
+/// When a subchart's values are no map.
+pub fn process(chart: &mut Chart, user: &Values, notices: &mut Notices) -> Result<(), Error> {
+    let place = chart.metadata.name.clone();
+    enable(chart, user, "", &place, notices)?;
+    import(chart, notices)
+}
+
+/// The names of dependencies that Chart.yaml lists and `charts/` lacks.
+#[must_use]
+pub fn missing(chart: &Chart) -> Vec<&str> {
+    let present = |name: &str| chart.dependencies.iter().any(|sub| sub.metadata.name == name);
+    chart.metadata.dependencies.iter().map(|entry| entry.name.as_str()).filter(|name| !present(name)).collect()
+}
+
+/// Whether a version satisfies a constraint; `false` when either can't be read.
+#[must_use]
+pub fn is_compatible(constraint: &str, version: &str) -> bool {
+    match (Version::parse_lenient(version), Constraint::parse(constraint)) {
+        (Ok(version), Ok(constraint)) => constraint.check(&version),
+        _ => false,
+    }
+}
+
+fn enable(
+    chart: &mut Chart,
+    user: &Values,
+    path: &str,
+    place: &str,
+    notices: &mut Notices,
+) -> Result<(), Error> {
+    if chart.metadata.dependencies.is_empty() {
+        return Ok(());
+    }
+    let (subcharts, origins) = select(chart, place, notices.helm().shares_aliased_subcharts());
+    chart.dependencies = subcharts;
+    for entry in &mut chart.metadata.dependencies {
+        take_alias(entry);
+        entry.enabled = Some(true);
+    }
+    let merged = values::coalesce(chart, user, notices)?;
+    apply_tags(&mut chart.metadata.dependencies, &merged, notices);
+    apply_conditions(&mut chart.metadata.dependencies, &merged, path, notices);
+    let origins = drop_disabled(chart, origins);
+    descend(chart, &origins, &merged, path, place, notices)?;
+    chart.metadata.dependencies.retain(|entry| entry.enabled == Some(true));
+    for subchart in &mut chart.dependencies {
+        subchart.parent_path = None;
+    }
+    Ok(())
+}
+
+/// The subcharts that remain: those Chart.yaml does not list, then one copy per entry. Each with its place in `charts/`.
+fn select(chart: &Chart, place: &str, shallow: bool) -> (Vec<Chart>, Vec<usize>) {
+    let fits = |entry: &Dependency, sub: &Chart| {
+        sub.metadata.name == entry.name && is_compatible(&entry.version, &sub.metadata.version)
+    };
+    let entries = &chart.metadata.dependencies;
+    let listed = |sub: &Chart| entries.iter().any(|entry| fits(entry, sub));
+    let mut chosen: Vec<(Chart, usize)> = Vec::new();
+    for (origin, sub) in chart.dependencies.iter().enumerate().filter(|(_, sub)| !listed(sub)) {
+        chosen.push((sub.clone(), origin));
+    }
+    for entry in entries {
+        let found = chart.dependencies.iter().enumerate().find(|(_, sub)| fits(entry, sub));
+        if let Some((origin, sub)) = found {
+            chosen.push((aliased(sub, entry, place, shallow), origin));
+        }
+    }
+    chosen.into_iter().unzip()
+}
+
+/// A subchart under the name of its entry.
+fn aliased(sub: &Chart, entry: &Dependency, place: &str, shallow: bool) -> Chart {
+    let mut copy = sub.clone();
+    if entry.alias.is_empty() {
+        return copy;
+    }
+    // Helm copies one chart (version 4: one more level); what lies below keeps pointing to the original parents.
+    let original = format!("{place}/charts/{}", sub.metadata.name);
+    for child in &mut copy.dependencies {
+        if shallow {
+            child.parent_path = Some(original.clone());
+            continue;
+        }
+        let parent = format!("{original}/charts/{}", child.metadata.name);
+        for grandchild in &mut child.dependencies {
+            grandchild.parent_path = Some(parent.clone());
+        }
+    }
+    copy.metadata.name.clone_from(&entry.alias);
+    copy
+}
+
+fn take_alias(entry: &mut Dependency) {
+    if !entry.alias.is_empty() {
+        entry.name.clone_from(&entry.alias);
+    }
+}
+
+fn drop_disabled(chart: &mut Chart, origins: Vec<usize>) -> Vec<usize> {
+    let disabled: Vec<_> = chart.metadata.dependencies.iter().filter(|entry| entry.enabled != Some(true)).collect();
+    let keeps = |sub: &Chart| !disabled.iter().any(|entry| entry.name == sub.metadata.name);
+    let pairs = std::mem::take(&mut chart.dependencies).into_iter().zip(origins);
+    let (kept, origins) = pairs.filter(|(sub, _)| keeps(sub)).unzip();
+    chart.dependencies = kept;
+    origins
+}
+
+fn descend(
+    chart: &mut Chart,
+    origins: &[usize],
+    merged: &Values,
+    path: &str,
+    place: &str,
+    notices: &mut Notices,
+) -> Result<(), Error> {
+    let shares = notices.helm().shares_aliased_subcharts();
+    for index in 0..chart.dependencies.len() {
+        let (done, rest) = chart.dependencies.split_at_mut(index);
+        let Some(subchart) = rest.first_mut() else { continue };
+        let twin = done.iter().zip(origins).any(|(_, origin)| Some(origin) == origins.get(index));
+        if shares && twin {
+            rename_shared(subchart);
+        }
+        let name = subchart.metadata.name.clone();
+        let subplace = format!("{place}/charts/{name}");
+        enable(subchart, merged, &format!("{path}{name}."), &subplace, notices)?;
+    }
+    Ok(())
+}
+
+/// Helm 3 shares the entries of a subchart among its aliases: the first one has already renamed them.
+fn rename_shared(chart: &mut Chart) {
+    chart.metadata.dependencies.iter_mut().for_each(take_alias);
+    chart.dependencies.iter_mut().for_each(rename_shared);
+}
+
+fn apply_tags(entries: &mut [Dependency], merged: &Values, notices: &mut Notices) {
+    let Ok(tags) = values::table(merged, "tags") else { return };
+    for entry in entries {
+        let (mut any_true, mut any_false) = (false, false);
+        for tag in &entry.tags {
+            match tags.get(tag) {
+                None => {}
+                Some(Value::Bool(true)) => any_true = true,
+                Some(Value::Bool(false)) => any_false = true,
+                Some(_) => {
+                    let text = format!("Warning: Tag '{tag}' for chart {} returned non-bool value", entry.name);
+                    let attributes = [("tag", tag.as_str()), ("chart", &entry.name)];
+                    notices.warn("dependencies.go:95", &text, "returned non-bool value", &attributes);
+                }
+            }
+        }
+        entry.enabled = Some(any_true || !any_false);
+    }
+}
+
+fn apply_conditions(entries: &mut [Dependency], merged: &Values, path: &str, notices: &mut Notices) {
+    for entry in entries {
+        for condition in entry.condition.trim().split(',').filter(|condition| !condition.is_empty()) {
+            match values::leaf(merged, &format!("{path}{condition}")) {
+                None => {}
+                Some(Value::Bool(enabled)) => {
+                    entry.enabled = Some(*enabled);
+                    break;
+                }
+                Some(_) => {
+                    let name = &entry.name;
+                    let text =
+                        format!("Warning: Condition path '{condition}' for chart {name} returned non-bool value");
+                    let attributes = [("path", condition), ("chart", name)];
+                    notices.warn("dependencies.go:64", &text, "returned non-bool value", &attributes);
+                }
+            }
+        }
+    }
+}
+
+/// Takes over the values that subcharts export, deepest charts first.
+fn import(chart: &mut Chart, notices: &mut Notices) -> Result<(), Error> {
+    for subchart in &mut chart.dependencies {
+        import(subchart, notices)?;
+    }
+    if chart.metadata.dependencies.is_empty() {
+        return Ok(());
+    }
+    let mut merged = values::merge(chart, &Values::new(), notices)?;
+    let mut imported = Values::new();
+    for entry in &mut chart.metadata.dependencies {
+        let wishes = std::mem::take(&mut entry.import_values);
+        for wish in wishes.iter().filter_map(Import::read) {
+            wish.apply(&entry.name, &merged, &mut imported, notices);
+            entry.import_values.push(wish.as_value());
+        }
+    }
+    values::merge_tables(&mut merged, imported, notices);
+    chart.values = merged;
+    Ok(())
+}
+
+/// One item of `import-values`.
+struct Import {
+    child: String,
+    parent: String,
+    /// Whether it was a plain name, that is a key of `exports`.
+    exported: bool,
+}
+
+impl Import {
+    fn read(item: &Value) -> Option<Self> {
+        match item {
+            Value::String(name) => {
+                Some(Self { child: format!("exports.{name}"), parent: ".".to_owned(), exported: true })
+            }
+            Value::Object(map) => {
+                let text = |key| print(map.get(key).unwrap_or(&Value::Null));
+                Some(Self { child: text("child"), parent: text("parent"), exported: false })
+            }
+            _ => None,
+        }
+    }
+
+    fn as_value(&self) -> Value {
+        serde_json::json!({ "child": self.child, "parent": self.parent })
+    }
+
+    fn apply(&self, subchart: &str, merged: &Values, imported: &mut Values, notices: &mut Notices) {
+        match values::table(merged, &format!("{subchart}.{}", self.child)) {
+            Ok(table) => values::merge_tables(imported, self.placed(table.clone()), notices),
+            Err(part) => self.warn(subchart, &part, notices),
+        }
+    }
+
+    /// The child's table below the parent's path.
+    fn placed(&self, table: Values) -> Values {
+        if self.parent == "." {
+            return table;
+        }
+        let wrap = |inner: Values, part: &str| {
+            let mut outer = Map::new();
+            outer.insert(part.to_owned(), Value::Object(inner));
+            outer
+        };
+        self.parent.rsplit('.').fold(table, wrap)
+    }
+
+    fn warn(&self, subchart: &str, part: &str, notices: &mut Notices) {
+        let error = format!("\"{part}\" is not a table");
+        if self.exported {
+            let text = format!("Warning: ImportValues missing table: {error}");
+            notices.warn("dependencies.go:287", &text, "ImportValues missing table", &[("error", &error)]);
+        } else {
+            let text = format!("Warning: ImportValues missing table from chart {subchart}: {error}");
+            let attributes = [("chart", subchart), ("error", error.as_str())];
+            notices.warn("dependencies.go:270", &text, "ImportValues missing table from chart", &attributes);
+        }
+    }
+}

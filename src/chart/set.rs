@@ -207,7 +207,7 @@ impl Parser<'_> {
             let (text, stop) = self.until(&[',', '}']);
             match stop {
                 None => return Err(Stop::error("list must terminate with '}'")),
-                Some(stop) => list.push(self.convert(text)?),
+                Some(_) => list.push(self.convert(text)?),
             }
             if stop == Some('}') {
                 self.at += usize::from(self.rest.get(self.at) == Some(&','));

@@ -6,21 +6,7 @@ use serde_json::Value;
 
 use crate::chart::{Chart, Values};
 
-/// The Helm release line whose behaviour is wanted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Helm {
-    /// 3 or 4.
-    pub major: u8,
-    /// Minor version.
-    pub minor: u8,
-}
-
-impl Helm {
-    /// Helm 3.22.
-    pub const V3: Self = Self { major: 3, minor: 22 };
-    /// Helm 4.3.
-    pub const V4: Self = Self { major: 4, minor: 3 };
-}
+pub use crate::chart::Helm;
 
 /// When a hook runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

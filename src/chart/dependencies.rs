@@ -23,7 +23,13 @@ pub fn process(chart: &mut Chart, user: &Values, notices: &mut Notices) -> Resul
 #[must_use]
 pub fn missing(chart: &Chart) -> Vec<&str> {
     let present = |name: &str| chart.dependencies.iter().any(|sub| sub.metadata.name == name);
-    chart.metadata.dependencies.iter().map(|entry| entry.name.as_str()).filter(|name| !present(name)).collect()
+    chart
+        .metadata
+        .dependencies
+        .iter()
+        .map(|entry| entry.name.as_str())
+        .filter(|name| !present(name))
+        .collect()
 }
 
 /// Whether a version satisfies a constraint; `false` when either can't be read.
@@ -112,7 +118,8 @@ fn take_alias(entry: &mut Dependency) {
 }
 
 fn drop_disabled(chart: &mut Chart, origins: Vec<usize>) -> Vec<usize> {
-    let disabled: Vec<_> = chart.metadata.dependencies.iter().filter(|entry| entry.enabled != Some(true)).collect();
+    let disabled: Vec<_> =
+        chart.metadata.dependencies.iter().filter(|entry| entry.enabled != Some(true)).collect();
     let keeps = |sub: &Chart| !disabled.iter().any(|entry| entry.name == sub.metadata.name);
     let pairs = std::mem::take(&mut chart.dependencies).into_iter().zip(origins);
     let (kept, origins) = pairs.filter(|(sub, _)| keeps(sub)).unzip();
@@ -159,7 +166,8 @@ fn apply_tags(entries: &mut [Dependency], merged: &Values, notices: &mut Notices
                 Some(Value::Bool(true)) => any_true = true,
                 Some(Value::Bool(false)) => any_false = true,
                 Some(_) => {
-                    let text = format!("Warning: Tag '{tag}' for chart {} returned non-bool value", entry.name);
+                    let text =
+                        format!("Warning: Tag '{tag}' for chart {} returned non-bool value", entry.name);
                     let attributes = [("tag", tag.as_str()), ("chart", &entry.name)];
                     notices.warn("dependencies.go:95", &text, "returned non-bool value", &attributes);
                 }
@@ -180,8 +188,9 @@ fn apply_conditions(entries: &mut [Dependency], merged: &Values, path: &str, not
                 }
                 Some(_) => {
                     let name = &entry.name;
-                    let text =
-                        format!("Warning: Condition path '{condition}' for chart {name} returned non-bool value");
+                    let text = format!(
+                        "Warning: Condition path '{condition}' for chart {name} returned non-bool value"
+                    );
                     let attributes = [("path", condition), ("chart", name)];
                     notices.warn("dependencies.go:64", &text, "returned non-bool value", &attributes);
                 }

@@ -46,7 +46,9 @@ struct Loader<'a> {
 impl Loader<'_> {
     fn read_metadata(&mut self, file: &File) -> Result<(), Error> {
         let draft = self.draft.get_or_insert_default();
-        draft.read(&file.data, self.helm, self.limits).map_err(|error| error.wrap("cannot load Chart.yaml"))?;
+        draft
+            .read(&file.data, self.helm, self.limits)
+            .map_err(|error| error.wrap("cannot load Chart.yaml"))?;
         draft.assume_first_format();
         Ok(())
     }

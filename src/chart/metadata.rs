@@ -63,8 +63,11 @@ impl Draft {
             Value::Null => Ok(()),
             Value::Object(map) => map.iter().try_for_each(|(key, value)| self.fill(key, value, helm)),
             other => {
-                let message =
-                    format!("cannot unmarshal {} into Go value of type {}.Metadata", kind(&other), package(helm));
+                let message = format!(
+                    "cannot unmarshal {} into Go value of type {}.Metadata",
+                    kind(&other),
+                    package(helm)
+                );
                 Err(unmarshal(&message))
             }
         }

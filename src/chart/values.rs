@@ -209,7 +209,8 @@ impl Coalesce<'_> {
                 Some(Value::Null) if !self.merge => drop(values.remove(key)),
                 Some(Value::Object(own)) => match default {
                     Value::Object(default) => {
-                        let merge = self.merge || chart.dependencies.iter().any(|sub| sub.metadata.name == *key);
+                        let merge =
+                            self.merge || chart.dependencies.iter().any(|sub| sub.metadata.name == *key);
                         let mut under = default.clone();
                         if clean && !merge {
                             remove_nulls(&mut under);
@@ -279,7 +280,8 @@ impl Coalesce<'_> {
 ///
 /// Go copies globals one level deep, so maps below that are one object for the parent and all its subcharts.
 fn share(child: &Values, parent: &mut Values) {
-    let (Some(Value::Object(from)), Some(Value::Object(to))) = (child.get(GLOBAL), parent.get_mut(GLOBAL)) else {
+    let (Some(Value::Object(from)), Some(Value::Object(to))) = (child.get(GLOBAL), parent.get_mut(GLOBAL))
+    else {
         return;
     };
     for (key, value) in to {

@@ -34,7 +34,10 @@ pub fn merge(input: &Input, helm: Helm, limits: &Limits, read: &mut ReadFile<'_>
     let mut merged = Values::new();
     for (name, text) in &input.files {
         let decoded = values::decode(text, helm, limits);
-        values::overlay(&mut merged, decoded.map_err(|error| error.wrap(&format!("failed to parse {name}")))?);
+        values::overlay(
+            &mut merged,
+            decoded.map_err(|error| error.wrap(&format!("failed to parse {name}")))?,
+        );
     }
     for text in &input.json {
         set_json(text, helm, &mut merged)?;
@@ -44,7 +47,8 @@ pub fn merge(input: &Input, helm: Helm, limits: &Limits, read: &mut ReadFile<'_>
         set::parse_into(text, Style::Typed, helm, &mut merged).map_err(|error| failed("--set", error))?;
     }
     for text in &input.string {
-        set::parse_into(text, Style::String, helm, &mut merged).map_err(|error| failed("--set-string", error))?;
+        set::parse_into(text, Style::String, helm, &mut merged)
+            .map_err(|error| failed("--set-string", error))?;
     }
     for text in &input.file {
         let style = Style::File(&mut *read);

@@ -29,3 +29,25 @@ pub fn encode_pretty(_value: &Value, _indent: &str) -> String {
 pub fn decode(_text: &[u8]) -> Result<Value, Error> {
     Err(Error { message: "unexpected end of JSON input".to_owned(), line: 0 })
 }
+
+/// Go's name for the type of Helm's values.
+pub(super) const GO_MAP: &str = "map[string]interface {}";
+
+/// Go's name for a list of anything.
+pub(super) const GO_LIST: &str = "[]interface {}";
+
+/// Go's refusal to decode a value into another type.
+pub(super) fn mismatch(value: &Value, go_type: &str, prefix: &str) -> Error {
+    let kind = match value {
+        Value::Null => "null",
+        Value::Bool(_) => "bool",
+        Value::Number(_) => "number",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    };
+    Error {
+        message: format!("{prefix}json: cannot unmarshal {kind} into Go value of type {go_type}"),
+        line: 0,
+    }
+}

@@ -6,7 +6,28 @@ use serde_json::{Map, Value};
 
 use crate::limits::Limits;
 
+use decode::{Decoder, Mode};
+use input::Input;
+use parser::{Document, Parser};
+use problem::Problem;
+use scanner::Scanner;
+
 pub mod json;
+
+mod decode;
+mod input;
+mod number;
+mod parser;
+mod problem;
+mod properties;
+mod resolve;
+mod scalars;
+mod scanner;
+mod syntax;
+mod timestamp;
+
+/// Deepest nesting that every walk over a value survives on a thread's stack; [`Limits::yaml_depth`] may ask for less.
+const SAFE_DEPTH: usize = 1_000;
 
 /// A reading error in go-yaml's words, e.g. `yaml: line 3: mapping values are not allowed in this context`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -35,8 +56,8 @@ impl Error {
 ///
 /// # Errors
 /// Whatever `Unmarshal` of `sigs.k8s.io/yaml` refuses, in its words, and texts beyond `limits`.
-pub fn to_json(_text: &[u8], _limits: &Limits) -> Result<Value, Error> {
-    Err(Error { message: format!("{CONVERTING}yaml: did not find expected node content"), line: 0 })
+pub fn to_json(text: &[u8], limits: &Limits) -> Result<Value, Error> {
+    decode(text, limits, Mode { strict: false, floats: false })
 }
 
 /// Like [`to_json`], and a duplicate key is an error.
@@ -44,7 +65,15 @@ pub fn to_json(_text: &[u8], _limits: &Limits) -> Result<Value, Error> {
 /// # Errors
 /// Whatever `UnmarshalStrict` of `sigs.k8s.io/yaml` refuses, in its words, and texts beyond `limits`.
 pub fn to_json_strict(text: &[u8], limits: &Limits) -> Result<Value, Error> {
-    to_json(text, limits)
+    decode(text, limits, Mode { strict: true, floats: false })
+}
+
+/// Like [`to_json`], and every number is a float, as Go decodes into `interface{}`.
+///
+/// # Errors
+/// Those of [`to_json`].
+pub fn to_floats(text: &[u8], limits: &Limits) -> Result<Value, Error> {
+    decode(text, limits, Mode { strict: false, floats: true })
 }
 
 /// Reads the first document the way Go decodes into `map[string]interface{}`: every number is a float; an empty
@@ -53,10 +82,38 @@ pub fn to_json_strict(text: &[u8], limits: &Limits) -> Result<Value, Error> {
 /// # Errors
 /// Those of [`to_json`], and a document that is no map.
 pub fn to_values(text: &[u8], limits: &Limits) -> Result<Map<String, Value>, Error> {
-    match to_json(text, limits)? {
+    match to_floats(text, limits)? {
         Value::Object(map) => Ok(map),
-        _ => Ok(Map::new()),
+        Value::Null => Ok(Map::new()),
+        other => Err(json::mismatch(&other, json::GO_MAP, UNMARSHALING)),
     }
+}
+
+/// Like [`to_values`], for a list; an empty text or `null` is an empty list.
+///
+/// # Errors
+/// Those of [`to_json`], and a document that is no list.
+pub fn to_list(text: &[u8], limits: &Limits) -> Result<Vec<Value>, Error> {
+    match to_floats(text, limits)? {
+        Value::Array(items) => Ok(items),
+        Value::Null => Ok(Vec::new()),
+        other => Err(json::mismatch(&other, json::GO_LIST, UNMARSHALING)),
+    }
+}
+
+/// What `sigs.k8s.io/yaml` puts before an error of Go's JSON decoder.
+const UNMARSHALING: &str = "error unmarshaling JSON: while decoding JSON: ";
+
+fn decode(text: &[u8], limits: &Limits, mode: Mode) -> Result<Value, Error> {
+    let input = Input::read(text);
+    let depth = limits.yaml_depth.min(SAFE_DEPTH);
+    let document = first_document(&input, depth).map_err(|p| p.into_error(CONVERTING))?;
+    let Some(document) = document else { return Ok(Value::Null) };
+    Decoder::new(&document, mode, limits, depth).root().map_err(|p| p.into_error(CONVERTING))
+}
+
+fn first_document<'a>(input: &'a Input<'a>, depth: usize) -> Result<Option<Document<'a>>, Problem> {
+    Parser::new(Scanner::new(input), depth).document()
 }
 
 /// Splits a stream into documents as Kubernetes' YAML reader does; yields the line (from 1) each begins on and its text.

@@ -1,0 +1,412 @@
+//! A parsed document becomes a JSON value: anchors, merge keys, YAML 1.1 types, keys of any type.
+//!
+//! Behaviour: go.yaml.in/yaml v2.4.4, `decode.go`, into `interface{}`; sigs.k8s.io/yaml v1.6.0, `yaml.go`,
+//! `convertToJSONableObject`.
+
+use std::collections::HashSet;
+
+use base64::Engine as _;
+use serde_json::{Map, Value};
+
+use super::number;
+use super::parser::{Document, Node, Shape};
+use super::problem::Problem;
+use super::resolve::{self, Scalar};
+use super::syntax;
+use crate::limits::Limits;
+
+/// Stands in the tree for a float that JSON can't hold, until the whole document is read.
+const NOT_FINITE: &str = "\0not finite: ";
+
+const BINARY_TAG: &str = "tag:yaml.org,2002:binary";
+const MERGE_TAG: &str = "tag:yaml.org,2002:merge";
+const NO_MAP_TO_MERGE: &str = "map merge requires map or sequence of maps as the value";
+
+/// Decodings up to which nearly all of a document may come from aliases, and from which on only a tenth may.
+const ALIAS_RANGE: (u64, u64) = (400_000, 4_000_000);
+
+/// How a document is to be decoded.
+#[derive(Clone, Copy)]
+pub(super) struct Mode {
+    /// A key that occurs twice is an error.
+    pub(super) strict: bool,
+    /// Every number is a float.
+    pub(super) floats: bool,
+}
+
+/// A key of a mapping.
+enum Key<'d> {
+    Text(std::borrow::Cow<'d, str>),
+    Other(Scalar<'d>),
+    Collection,
+}
+
+/// Keys that a mapping already has, in strict mode: type and text.
+type Seen = HashSet<(&'static str, String)>;
+
+pub(super) struct Decoder<'d, 'a> {
+    document: &'d Document<'a>,
+    mode: Mode,
+    node_limit: u64,
+    depth_limit: usize,
+    depth: usize,
+    decoded: u64,
+    through_aliases: u64,
+    /// Alias nodes that are being followed.
+    following: Vec<u32>,
+    duplicates: Vec<String>,
+    duplicate_line: u32,
+    conversion: Option<Problem>,
+    not_finite: bool,
+}
+
+impl<'d, 'a> Decoder<'d, 'a> {
+    pub(super) fn new(document: &'d Document<'a>, mode: Mode, limits: &Limits, depth_limit: usize) -> Self {
+        Self {
+            document,
+            mode,
+            node_limit: limits.yaml_nodes as u64,
+            depth_limit,
+            depth: 0,
+            // Go counts the document as one.
+            decoded: 1,
+            through_aliases: 0,
+            following: Vec::new(),
+            duplicates: Vec::new(),
+            duplicate_line: 0,
+            conversion: None,
+            not_finite: false,
+        }
+    }
+
+    /// Decodes the whole document.
+    pub(super) fn root(mut self) -> Result<Value, Problem> {
+        let value = self.value(0)?;
+        if !self.duplicates.is_empty() {
+            let text = format!("unmarshal errors:\n  {}", self.duplicates.join("\n  "));
+            return Err(Problem::unnumbered(text, self.duplicate_line));
+        }
+        if let Some(problem) = self.conversion {
+            return Err(problem);
+        }
+        match first_not_finite(&value).filter(|_| self.not_finite) {
+            Some(name) => Err(Problem::converter(format!("json: unsupported value: {name}"), 0)),
+            None => Ok(value),
+        }
+    }
+
+    fn node(&self, index: u32) -> Result<&'d Node<'a>, Problem> {
+        self.document
+            .node(index)
+            .ok_or_else(|| Problem::unnumbered("unknown problem parsing YAML content", 0))
+    }
+
+    /// Counts one decoding and refuses documents that grow out of proportion by their aliases.
+    fn count(&mut self, line: u32) -> Result<(), Problem> {
+        self.decoded += 1;
+        if !self.following.is_empty() {
+            self.through_aliases += 1;
+            let share = self.through_aliases as f64 / self.decoded as f64;
+            if self.through_aliases > 100 && self.decoded > 1000 && share > allowed_share(self.decoded) {
+                return Err(Problem::unnumbered("document contains excessive aliasing", line));
+            }
+        }
+        if self.decoded > self.node_limit {
+            let text =
+                format!("document expands to more than {} nodes (--limit-yaml-nodes)", self.node_limit);
+            return Err(Problem::limit(text, line));
+        }
+        Ok(())
+    }
+
+    fn value(&mut self, index: u32) -> Result<Value, Problem> {
+        let node = self.node(index)?;
+        self.count(node.line)?;
+        match node.shape {
+            Shape::Scalar => self.scalar(node),
+            Shape::Alias(target) => self.follow(index, |this| this.value(target)),
+            Shape::Sequence => self.nested(node.line, |this| this.sequence(index)),
+            Shape::Mapping => self.nested(node.line, |this| {
+                let mut map = Map::new();
+                this.mapping(index, &mut map, &mut Seen::new())?;
+                Ok(Value::Object(map))
+            }),
+        }
+    }
+
+    /// Decodes what an alias stands for.
+    fn follow<T>(
+        &mut self,
+        alias: u32,
+        decode: impl FnOnce(&mut Self) -> Result<T, Problem>,
+    ) -> Result<T, Problem> {
+        let node = self.node(alias)?;
+        if self.following.contains(&alias) {
+            let text = format!("anchor '{}' value contains itself", node.value);
+            return Err(Problem::unnumbered(text, node.line));
+        }
+        self.following.push(alias);
+        let result = self.nested(node.line, decode);
+        self.following.pop();
+        result
+    }
+
+    fn nested<T>(
+        &mut self,
+        line: u32,
+        decode: impl FnOnce(&mut Self) -> Result<T, Problem>,
+    ) -> Result<T, Problem> {
+        self.depth += 1;
+        if self.depth > self.depth_limit {
+            let text = format!("nesting is deeper than {} levels (--limit-yaml-depth)", self.depth_limit);
+            return Err(Problem::limit(text, line));
+        }
+        let result = decode(self);
+        self.depth -= 1;
+        result
+    }
+
+    fn sequence(&mut self, index: u32) -> Result<Value, Problem> {
+        let mut items = Vec::new();
+        for child in self.document.children(index) {
+            items.push(self.value(child)?);
+        }
+        Ok(Value::Array(items))
+    }
+
+    fn mapping(&mut self, index: u32, map: &mut Map<String, Value>, seen: &mut Seen) -> Result<(), Problem> {
+        let mut children = self.document.children(index);
+        while let (Some(key), Some(value)) = (children.next(), children.next()) {
+            if self.is_merge(key)? {
+                self.merge(value, map, seen)?;
+            } else {
+                self.entry(key, value, map, seen)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn entry(
+        &mut self,
+        key_index: u32,
+        index: u32,
+        map: &mut Map<String, Value>,
+        seen: &mut Seen,
+    ) -> Result<(), Problem> {
+        let key = self.key(key_index)?;
+        if matches!(key, Key::Collection) {
+            let text = format!("invalid map key: {}", syntax::of_node(self.document, key_index));
+            return Err(Problem::unnumbered(text, self.node(key_index)?.line));
+        }
+        let value = self.value(index)?;
+        if self.mode.strict && !self.first_time(&key, index, seen)? {
+            return Ok(());
+        }
+        match key_text(&key) {
+            Some(text) => {
+                map.insert(text, value);
+            }
+            None => self.refuse_key(&key, index)?,
+        }
+        Ok(())
+    }
+
+    /// Notes a key in strict mode; `false` when the mapping has it already.
+    fn first_time(&mut self, key: &Key<'_>, value: u32, seen: &mut Seen) -> Result<bool, Problem> {
+        let (kind, shown) = match key {
+            Key::Text(text) => ("!!str", syntax::quote(text)),
+            Key::Other(scalar) => (scalar.tag(), syntax::of_scalar(scalar)),
+            Key::Collection => return Ok(true),
+        };
+        if !seen.contains(&(kind, shown.clone())) {
+            seen.insert((kind, shown));
+            return Ok(true);
+        }
+        let line = self.node(value)?.line;
+        if self.duplicates.is_empty() {
+            self.duplicate_line = line;
+        }
+        self.duplicates.push(format!("line {}: key {shown} already set in map", line + 1));
+        Ok(false)
+    }
+
+    /// Remembers the first key that JSON has no text for.
+    fn refuse_key(&mut self, key: &Key<'_>, value: u32) -> Result<(), Problem> {
+        let (kind, shown) = match key {
+            Key::Other(scalar @ Scalar::Uint(_)) => ("uint64", syntax::of_scalar(scalar)),
+            _ => ("%!s(<nil>)", "<nil>".to_owned()),
+        };
+        let text = format!(
+            "unsupported map key of type: {kind}, key: {shown}, value: {}",
+            syntax::of_node(self.document, value)
+        );
+        let line = self.node(value)?.line;
+        self.conversion.get_or_insert_with(|| Problem::converter(text, line));
+        Ok(())
+    }
+
+    fn key(&mut self, index: u32) -> Result<Key<'d>, Problem> {
+        let node = self.node(index)?;
+        match node.shape {
+            Shape::Scalar => {
+                self.count(node.line)?;
+                self.scalar_key(node)
+            }
+            Shape::Alias(target) => {
+                self.count(node.line)?;
+                self.follow(index, |this| this.key(target))
+            }
+            Shape::Sequence | Shape::Mapping => self.value(index).map(|_| Key::Collection),
+        }
+    }
+
+    fn scalar_key(&self, node: &'d Node<'a>) -> Result<Key<'d>, Problem> {
+        Ok(match self.resolve(node)? {
+            Resolved::Bytes(bytes) => Key::Text(go_string(&bytes).into()),
+            Resolved::Scalar(Scalar::Text(text) | Scalar::Timestamp(text)) => Key::Text(text.into()),
+            Resolved::Scalar(scalar) => Key::Other(scalar),
+        })
+    }
+
+    fn scalar(&mut self, node: &'d Node<'a>) -> Result<Value, Problem> {
+        let scalar = match self.resolve(node)? {
+            Resolved::Bytes(bytes) => return Ok(Value::String(go_string(&bytes))),
+            Resolved::Scalar(scalar) => scalar,
+        };
+        Ok(match scalar {
+            Scalar::Null => Value::Null,
+            Scalar::Bool(b) => Value::Bool(b),
+            Scalar::Int(i) if self.mode.floats => Value::from(i as f64),
+            Scalar::Uint(u) if self.mode.floats => Value::from(u as f64),
+            Scalar::Int(i) => Value::from(i),
+            Scalar::Uint(u) => Value::from(u),
+            Scalar::Float(f) if f.is_finite() => Value::from(f),
+            Scalar::Float(f) => {
+                self.not_finite = true;
+                Value::String(format!("{NOT_FINITE}{}", not_finite_name(f)))
+            }
+            Scalar::Text(text) | Scalar::Timestamp(text) => Value::String(text.to_owned()),
+        })
+    }
+
+    fn resolve(&self, node: &'d Node<'a>) -> Result<Resolved<'d>, Problem> {
+        let tag = self.document.tag(node);
+        let text = &*node.value;
+        if tag.is_empty() {
+            let scalar = if node.implicit { resolve::plain(text) } else { Scalar::Text(text) };
+            return Ok(Resolved::Scalar(scalar));
+        }
+        if tag == BINARY_TAG {
+            let text: String = text.chars().filter(|c| !matches!(c, '\r' | '\n')).collect();
+            let bytes = base64::engine::general_purpose::STANDARD.decode(text);
+            return bytes
+                .map(Resolved::Bytes)
+                .map_err(|_| Problem::unnumbered("!!binary value contains invalid base64 data", node.line));
+        }
+        match resolve::tagged(tag, text) {
+            Ok(scalar) => Ok(Resolved::Scalar(scalar.unwrap_or(Scalar::Text(text)))),
+            Err(text) => Err(Problem::unnumbered(text, node.line)),
+        }
+    }
+
+    // Merge keys.
+
+    fn is_merge(&self, key: u32) -> Result<bool, Problem> {
+        let node = self.node(key)?;
+        let scalar = node.shape == Shape::Scalar && node.value == "<<";
+        Ok(scalar && (node.implicit || self.document.tag(node) == MERGE_TAG))
+    }
+
+    /// Puts the entries of the mappings that a `<<` names into `map`; entries that are already there are replaced.
+    fn merge(&mut self, index: u32, map: &mut Map<String, Value>, seen: &mut Seen) -> Result<(), Problem> {
+        if self.node(index)?.shape != Shape::Sequence {
+            return self.merge_one(index, map, seen);
+        }
+        let sources: Vec<u32> = self.document.children(index).collect();
+        sources.into_iter().rev().try_for_each(|source| self.merge_one(source, map, seen))
+    }
+
+    fn merge_one(
+        &mut self,
+        index: u32,
+        map: &mut Map<String, Value>,
+        seen: &mut Seen,
+    ) -> Result<(), Problem> {
+        let node = self.node(index)?;
+        match node.shape {
+            Shape::Mapping => {
+                self.count(node.line)?;
+                self.nested(node.line, |this| this.mapping(index, map, seen))
+            }
+            Shape::Alias(target) if self.node(target)?.shape == Shape::Mapping => {
+                self.count(node.line)?;
+                self.follow(index, |this| this.merge_one(target, map, seen))
+            }
+            _ => Err(Problem::unnumbered(NO_MAP_TO_MERGE, node.line)),
+        }
+    }
+}
+
+/// A scalar, or the bytes of a `!!binary` one.
+enum Resolved<'d> {
+    Scalar(Scalar<'d>),
+    Bytes(Vec<u8>),
+}
+
+/// The share of decodings that may happen below aliases (`allowedAliasRatio`).
+fn allowed_share(decoded: u64) -> f64 {
+    let (low, high) = ALIAS_RANGE;
+    if decoded <= low {
+        0.99
+    } else if decoded >= high {
+        0.10
+    } else {
+        0.99 - 0.89 * ((decoded - low) as f64 / (high - low) as f64)
+    }
+}
+
+/// The text of a key in JSON; `None` for null and integers beyond `i64`.
+fn key_text(key: &Key<'_>) -> Option<String> {
+    Some(match key {
+        Key::Text(text) => text.clone().into_owned(),
+        Key::Other(Scalar::Bool(b)) => b.to_string(),
+        Key::Other(Scalar::Int(i)) => i.to_string(),
+        Key::Other(Scalar::Float(f)) => number::format_general_32(*f),
+        Key::Other(Scalar::Text(text) | Scalar::Timestamp(text)) => (*text).to_owned(),
+        Key::Other(Scalar::Null | Scalar::Uint(_)) | Key::Collection => return None,
+    })
+}
+
+const fn not_finite_name(f: f64) -> &'static str {
+    if f.is_nan() {
+        "NaN"
+    } else if f > 0.0 {
+        "+Inf"
+    } else {
+        "-Inf"
+    }
+}
+
+/// The first float, in the order of JSON, that JSON can't hold.
+fn first_not_finite(value: &Value) -> Option<&str> {
+    match value {
+        Value::String(text) => text.strip_prefix(NOT_FINITE),
+        Value::Array(items) => items.iter().find_map(first_not_finite),
+        Value::Object(map) => {
+            let mut entries: Vec<_> = map.iter().collect();
+            entries.sort_unstable_by_key(|&(key, _)| key);
+            entries.into_iter().find_map(|(_, value)| first_not_finite(value))
+        }
+        _ => None,
+    }
+}
+
+/// Bytes as Go's JSON encoder writes them: each that is no UTF-8 becomes U+FFFD.
+fn go_string(bytes: &[u8]) -> String {
+    let mut out = String::with_capacity(bytes.len());
+    for chunk in bytes.utf8_chunks() {
+        out.push_str(chunk.valid());
+        out.extend(chunk.invalid().iter().map(|_| char::REPLACEMENT_CHARACTER));
+    }
+    out
+}

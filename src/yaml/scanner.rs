@@ -1,0 +1,592 @@
+//! Text becomes tokens: indentation, simple keys and indicators of YAML 1.1 as libyaml reads them.
+//!
+//! Behaviour: go.yaml.in/yaml v2.4.4, `scannerc.go`. Scalars are read in [`super::scalars`], tags, anchors and directives in
+//! [`super::properties`].
+
+use std::borrow::Cow;
+use std::collections::VecDeque;
+
+use super::input::Input;
+use super::problem::Problem;
+
+/// Deepest nesting of flow collections and of indentation that go-yaml accepts.
+const MAX_LEVEL: usize = 10_000;
+
+/// Characters within which the `:` of a simple key has to follow its start.
+const KEY_LENGTH: usize = 1024;
+
+/// Marks a token that can't begin a simple key.
+const NO_KEY: u32 = u32::MAX;
+
+/// What a token is.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Kind<'a> {
+    StreamStart,
+    StreamEnd,
+    Version(u8, u8),
+    /// Handle and prefix of a `%TAG` directive.
+    TagDirective(Box<(String, String)>),
+    DocumentStart,
+    DocumentEnd,
+    BlockSequenceStart,
+    BlockMappingStart,
+    BlockEnd,
+    FlowSequenceStart,
+    FlowSequenceEnd,
+    FlowMappingStart,
+    FlowMappingEnd,
+    BlockEntry,
+    FlowEntry,
+    Key,
+    Value,
+    Alias(&'a str),
+    Anchor(&'a str),
+    /// Handle and suffix of a tag.
+    Tag(Box<(String, String)>),
+    Scalar {
+        value: Cow<'a, str>,
+        plain: bool,
+    },
+}
+
+/// A token with the lines, counted from 0, that it begins and ends on.
+#[derive(Clone, Debug)]
+pub(super) struct Token<'a> {
+    pub(super) kind: Kind<'a>,
+    pub(super) line: u32,
+    pub(super) end_line: u32,
+    /// The flow level at which this token may turn out to begin a simple key.
+    key_level: u32,
+}
+
+/// A place where a key without `?` may have begun.
+#[derive(Clone, Copy, Debug, Default)]
+struct SimpleKey {
+    possible: bool,
+    required: bool,
+    /// Whether go-yaml's index by token still knows it: closing an empty collection makes it forget the key around it.
+    tracked: bool,
+    number: usize,
+    line: u32,
+    column: usize,
+}
+
+/// Reads tokens on demand.
+pub(super) struct Scanner<'a> {
+    pub(super) text: &'a str,
+    bytes: &'a [u8],
+    pub(super) pos: usize,
+    pub(super) line: u32,
+    /// Column, in characters, of the offset `column_pos` on the current line.
+    column: usize,
+    column_pos: usize,
+    pub(super) flow_level: usize,
+    pub(super) indent: isize,
+    indents: Vec<isize>,
+    pub(super) simple_key_allowed: bool,
+    keys: Vec<SimpleKey>,
+    pending_key: u32,
+    tokens: VecDeque<Token<'a>>,
+    taken: usize,
+    ready: bool,
+    cut_short: Option<Problem>,
+}
+
+impl<'a> Scanner<'a> {
+    pub(super) fn new(input: &'a Input<'a>) -> Self {
+        let start = Token { kind: Kind::StreamStart, line: 0, end_line: 0, key_level: NO_KEY };
+        Self {
+            text: &input.text,
+            bytes: input.text.as_bytes(),
+            pos: 0,
+            line: 0,
+            column: 0,
+            column_pos: 0,
+            flow_level: 0,
+            indent: -1,
+            indents: Vec::new(),
+            simple_key_allowed: true,
+            keys: vec![SimpleKey::default()],
+            pending_key: NO_KEY,
+            tokens: VecDeque::from([start]),
+            taken: 0,
+            ready: false,
+            cut_short: input.problem.clone(),
+        }
+    }
+
+    /// The next token, left in place.
+    pub(super) fn peek(&mut self) -> Result<&Token<'a>, Problem> {
+        self.fill()?;
+        self.tokens.front().ok_or_else(|| Problem::parser("did not find expected <stream-start>", 0, 0))
+    }
+
+    /// The next token, taken.
+    pub(super) fn next(&mut self) -> Result<Token<'a>, Problem> {
+        self.fill()?;
+        self.ready = false;
+        self.taken += 1;
+        self.tokens.pop_front().ok_or_else(|| Problem::parser("did not find expected <stream-start>", 0, 0))
+    }
+
+    /// Fetches until it is certain whether the first token of the queue begins a simple key.
+    fn fill(&mut self) -> Result<(), Problem> {
+        while !self.ready {
+            if !self.tokens.is_empty() && !self.front_may_be_key()? {
+                self.ready = true;
+            } else {
+                self.fetch_checked()?;
+            }
+        }
+        Ok(())
+    }
+
+    fn front_may_be_key(&mut self) -> Result<bool, Problem> {
+        let Some(level) = self.tokens.front().map(|t| t.key_level).filter(|&l| l != NO_KEY) else {
+            return Ok(false);
+        };
+        match self.keys.get(level as usize) {
+            Some(key) if key.tracked && key.number == self.taken => self.key_is_valid(level as usize),
+            _ => Ok(false),
+        }
+    }
+
+    /// Fetches one token; in a text that was cut short, its end is the reader's error.
+    fn fetch_checked(&mut self) -> Result<(), Problem> {
+        let fetched = self.fetch();
+        match &self.cut_short {
+            Some(problem) if self.pos >= self.bytes.len() => Err(problem.clone()),
+            _ => fetched,
+        }
+    }
+
+    fn fetch(&mut self) -> Result<(), Problem> {
+        self.skip_to_token();
+        let column = self.column();
+        self.unroll_indent(column as isize);
+        if self.at_end() {
+            return self.fetch_stream_end();
+        }
+        if column == 0 {
+            if self.at(0) == b'%' {
+                return self.fetch_directive();
+            }
+            if let Some(kind) = self.document_indicator() {
+                return self.fetch_document_indicator(kind);
+            }
+        }
+        match self.at(0) {
+            b'[' => self.fetch_flow_start(Kind::FlowSequenceStart),
+            b'{' => self.fetch_flow_start(Kind::FlowMappingStart),
+            b']' => self.fetch_flow_end(Kind::FlowSequenceEnd),
+            b'}' => self.fetch_flow_end(Kind::FlowMappingEnd),
+            b',' => self.fetch_flow_entry(),
+            b'-' if self.blank_or_end(1) => self.fetch_block_entry(),
+            b'?' if self.flow_level > 0 || self.blank_or_end(1) => self.fetch_key(),
+            b':' if self.flow_level > 0 || self.blank_or_end(1) => self.fetch_value(),
+            _ => self.fetch_content(),
+        }
+    }
+
+    /// Fetches scalars and their properties.
+    fn fetch_content(&mut self) -> Result<(), Problem> {
+        match self.at(0) {
+            b'*' | b'&' => self.fetch_with_key(Self::scan_anchor),
+            b'!' => self.fetch_with_key(Self::scan_tag),
+            b'\'' | b'"' => self.fetch_with_key(Self::scan_quoted),
+            b'|' | b'>' if self.flow_level == 0 => self.fetch_block_scalar(),
+            b'#' | b'|' | b'>' | b'%' | b'@' | b'`' | b'\t' => self.no_token(),
+            _ => self.fetch_plain(),
+        }
+    }
+
+    fn no_token(&self) -> Result<(), Problem> {
+        Err(self.problem("found character that cannot start any token", self.line))
+    }
+
+    /// A scanner's failure at the current line.
+    pub(super) fn problem(&self, text: impl Into<Cow<'static, str>>, context_line: u32) -> Problem {
+        Problem::scanner(text, self.line, context_line)
+    }
+
+    // Characters.
+
+    /// The byte at `offset` from here; 0 at the end.
+    #[inline]
+    pub(super) fn at(&self, offset: usize) -> u8 {
+        self.bytes.get(self.pos + offset).copied().unwrap_or(0)
+    }
+
+    #[inline]
+    pub(super) fn at_end(&self) -> bool {
+        self.pos >= self.bytes.len()
+    }
+
+    /// The bytes from here on.
+    #[inline]
+    pub(super) fn rest(&self) -> &'a [u8] {
+        self.bytes.get(self.pos..).unwrap_or(&[])
+    }
+
+    /// The text between two offsets.
+    #[inline]
+    pub(super) fn slice(&self, from: usize, to: usize) -> &'a str {
+        self.text.get(from..to).unwrap_or("")
+    }
+
+    /// Length in bytes of the line break at `offset` from here; 0 when there is none.
+    #[inline]
+    pub(super) fn break_len(&self, offset: usize) -> usize {
+        match self.at(offset) {
+            b'\n' => 1,
+            b'\r' => 1 + usize::from(self.at(offset + 1) == b'\n'),
+            0xC2 | 0xE2 => self.unicode_break_len(offset),
+            _ => 0,
+        }
+    }
+
+    #[cold]
+    fn unicode_break_len(&self, offset: usize) -> usize {
+        match (self.at(offset), self.at(offset + 1), self.at(offset + 2)) {
+            (0xC2, 0x85, _) => 2,
+            (0xE2, 0x80, 0xA8 | 0xA9) => 3,
+            _ => 0,
+        }
+    }
+
+    /// Whether a space or tab is at `offset` from here.
+    #[inline]
+    pub(super) fn blank(&self, offset: usize) -> bool {
+        matches!(self.at(offset), b' ' | b'\t')
+    }
+
+    /// Whether a space, tab, line break or the end is at `offset` from here.
+    #[inline]
+    pub(super) fn blank_or_end(&self, offset: usize) -> bool {
+        matches!(self.at(offset), b' ' | b'\t' | 0) || self.break_len(offset) > 0
+    }
+
+    /// The column, in characters.
+    #[inline]
+    pub(super) fn column(&mut self) -> usize {
+        let passed = self.bytes.get(self.column_pos..self.pos).unwrap_or(&[]);
+        self.column += passed.iter().filter(|&&b| b & 0xC0 != 0x80).count();
+        self.column_pos = self.pos;
+        self.column
+    }
+
+    /// Steps over the line break here, `length` bytes long, and tells how it counts in a scalar.
+    pub(super) fn newline(&mut self, length: usize) -> &'static str {
+        let counts_as = match (self.at(0), self.at(2)) {
+            (0xE2, 0xA8) => "\u{2028}",
+            (0xE2, _) => "\u{2029}",
+            _ => "\n",
+        };
+        self.pos += length;
+        self.line += 1;
+        self.column = 0;
+        self.column_pos = self.pos;
+        counts_as
+    }
+
+    /// Steps to the end of the line.
+    pub(super) fn skip_rest_of_line(&mut self) {
+        loop {
+            let stop = self.rest().iter().position(|&b| matches!(b, b'\n' | b'\r' | 0xC2 | 0xE2));
+            self.pos += stop.unwrap_or(self.rest().len());
+            if self.at_end() || self.break_len(0) > 0 {
+                return;
+            }
+            self.pos += 1;
+        }
+    }
+
+    /// Steps over blanks, a comment and the end of the line; `false` when something else is in the way.
+    pub(super) fn skip_to_next_line(&mut self) -> bool {
+        while self.blank(0) {
+            self.pos += 1;
+        }
+        if self.at(0) == b'#' {
+            self.skip_rest_of_line();
+        }
+        let length = self.break_len(0);
+        if length > 0 {
+            self.newline(length);
+        }
+        length > 0 || self.at_end()
+    }
+
+    /// Steps over whitespace and comments. Tabs pass in flow context, and in block context where no key can begin.
+    fn skip_to_token(&mut self) {
+        loop {
+            let tabs = self.flow_level > 0 || !self.simple_key_allowed;
+            while self.at(0) == b' ' || (tabs && self.at(0) == b'\t') {
+                self.pos += 1;
+            }
+            if self.at(0) == b'#' {
+                self.skip_rest_of_line();
+            }
+            let length = self.break_len(0);
+            if length == 0 {
+                return;
+            }
+            self.newline(length);
+            self.simple_key_allowed |= self.flow_level == 0;
+        }
+    }
+
+    /// The document indicator here, if this is the start of a line.
+    pub(super) fn document_indicator(&mut self) -> Option<Kind<'a>> {
+        let kind = match self.rest() {
+            [b'-', b'-', b'-', ..] => Kind::DocumentStart,
+            [b'.', b'.', b'.', ..] => Kind::DocumentEnd,
+            _ => return None,
+        };
+        (self.blank_or_end(3) && self.column() == 0).then_some(kind)
+    }
+
+    // Tokens, keys and indentation.
+
+    fn push(&mut self, kind: Kind<'a>, line: u32) {
+        let key_level = std::mem::replace(&mut self.pending_key, NO_KEY);
+        self.tokens.push_back(Token { kind, line, end_line: self.line, key_level });
+    }
+
+    /// Puts a token before the one numbered `number`, or last when that one was taken already.
+    fn insert(&mut self, number: Option<usize>, kind: Kind<'a>, line: u32) {
+        let token = Token { kind, line, end_line: line, key_level: NO_KEY };
+        match number.and_then(|n| n.checked_sub(self.taken)) {
+            Some(at) if at <= self.tokens.len() => self.tokens.insert(at, token),
+            _ => self.tokens.push_back(token),
+        }
+    }
+
+    /// Whether the key noted at a flow level can still become one.
+    fn key_is_valid(&mut self, level: usize) -> Result<bool, Problem> {
+        let column = self.column();
+        let line = self.line;
+        let Some(key) = self.keys.get_mut(level).filter(|k| k.possible) else { return Ok(false) };
+        if key.line == line && key.column + KEY_LENGTH >= column {
+            return Ok(true);
+        }
+        if key.required {
+            return Err(Problem::scanner(NO_COLON, line, key.line));
+        }
+        key.possible = false;
+        Ok(false)
+    }
+
+    /// Notes that a simple key may begin here.
+    fn save_key(&mut self) -> Result<(), Problem> {
+        if !self.simple_key_allowed {
+            return Ok(());
+        }
+        let column = self.column();
+        let required = self.flow_level == 0 && self.indent == column as isize;
+        self.forget_key()?;
+        let number = self.taken + self.tokens.len();
+        let line = self.line;
+        if let Some(key) = self.keys.last_mut() {
+            *key = SimpleKey { possible: true, required, tracked: true, number, line, column };
+        }
+        self.pending_key = u32::try_from(self.keys.len() - 1).unwrap_or(NO_KEY);
+        Ok(())
+    }
+
+    /// Gives up the key noted at the current flow level.
+    fn forget_key(&mut self) -> Result<(), Problem> {
+        let line = self.line;
+        match self.keys.last_mut() {
+            Some(key) if key.possible && key.required => Err(Problem::scanner(NO_COLON, line, key.line)),
+            Some(key) => {
+                key.possible = false;
+                Ok(())
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Opens a block collection when `column` lies deeper than the current indentation.
+    fn roll_indent(
+        &mut self,
+        column: usize,
+        number: Option<usize>,
+        kind: Kind<'a>,
+        line: u32,
+    ) -> Result<(), Problem> {
+        if self.flow_level > 0 || self.indent >= column as isize {
+            return Ok(());
+        }
+        self.indents.push(self.indent);
+        self.indent = column as isize;
+        if self.indents.len() > MAX_LEVEL {
+            let context = self.keys.last().map_or(0, |k| k.line);
+            return Err(self.problem(format!("exceeded max depth of {MAX_LEVEL}"), context));
+        }
+        self.insert(number, kind, line);
+        Ok(())
+    }
+
+    /// Closes the block collections that lie deeper than `column`.
+    fn unroll_indent(&mut self, column: isize) {
+        while self.flow_level == 0 && self.indent > column {
+            self.push(Kind::BlockEnd, self.line);
+            self.indent = self.indents.pop().unwrap_or(-1);
+        }
+    }
+
+    // Fetchers: one per kind of token.
+
+    fn fetch_stream_end(&mut self) -> Result<(), Problem> {
+        if self.column() != 0 {
+            self.line += 1;
+            (self.column, self.column_pos) = (0, self.pos);
+        }
+        self.leave_block_context()?;
+        self.push(Kind::StreamEnd, self.line);
+        Ok(())
+    }
+
+    fn leave_block_context(&mut self) -> Result<(), Problem> {
+        self.unroll_indent(-1);
+        self.forget_key()?;
+        self.simple_key_allowed = false;
+        Ok(())
+    }
+
+    fn fetch_directive(&mut self) -> Result<(), Problem> {
+        self.leave_block_context()?;
+        let line = self.line;
+        let kind = self.scan_directive()?;
+        self.push(kind, line);
+        Ok(())
+    }
+
+    fn fetch_document_indicator(&mut self, kind: Kind<'a>) -> Result<(), Problem> {
+        self.leave_block_context()?;
+        self.pos += 3;
+        self.push(kind, self.line);
+        Ok(())
+    }
+
+    fn fetch_flow_start(&mut self, kind: Kind<'a>) -> Result<(), Problem> {
+        self.save_key()?;
+        let number = self.taken + self.tokens.len();
+        self.keys.push(SimpleKey { number, line: self.line, ..SimpleKey::default() });
+        self.flow_level += 1;
+        if self.flow_level > MAX_LEVEL {
+            return Err(self.problem(format!("exceeded max depth of {MAX_LEVEL}"), self.line));
+        }
+        self.simple_key_allowed = true;
+        self.indicator(kind);
+        Ok(())
+    }
+
+    fn fetch_flow_end(&mut self, kind: Kind<'a>) -> Result<(), Problem> {
+        self.forget_key()?;
+        if self.flow_level > 0 {
+            self.flow_level -= 1;
+            let closed = self.keys.pop().unwrap_or_default();
+            if let Some(around) = self.keys.last_mut().filter(|k| k.number == closed.number) {
+                around.tracked = false;
+            }
+        }
+        self.simple_key_allowed = false;
+        self.indicator(kind);
+        Ok(())
+    }
+
+    fn fetch_flow_entry(&mut self) -> Result<(), Problem> {
+        self.forget_key()?;
+        self.simple_key_allowed = true;
+        self.indicator(Kind::FlowEntry);
+        Ok(())
+    }
+
+    fn fetch_block_entry(&mut self) -> Result<(), Problem> {
+        if self.flow_level == 0 {
+            if !self.simple_key_allowed {
+                return Err(self.problem("block sequence entries are not allowed in this context", self.line));
+            }
+            let column = self.column();
+            self.roll_indent(column, None, Kind::BlockSequenceStart, self.line)?;
+        }
+        self.forget_key()?;
+        self.simple_key_allowed = true;
+        self.indicator(Kind::BlockEntry);
+        Ok(())
+    }
+
+    fn fetch_key(&mut self) -> Result<(), Problem> {
+        if self.flow_level == 0 {
+            self.open_mapping("mapping keys are not allowed in this context")?;
+        }
+        self.forget_key()?;
+        self.simple_key_allowed = self.flow_level == 0;
+        self.indicator(Kind::Key);
+        Ok(())
+    }
+
+    fn fetch_value(&mut self) -> Result<(), Problem> {
+        let level = self.keys.len() - 1;
+        if self.key_is_valid(level)? {
+            let key = self.keys.get(level).copied().unwrap_or_default();
+            self.insert(Some(key.number), Kind::Key, key.line);
+            self.roll_indent(key.column, Some(key.number), Kind::BlockMappingStart, key.line)?;
+            self.forget_found_key();
+            self.simple_key_allowed = false;
+        } else {
+            if self.flow_level == 0 {
+                self.open_mapping("mapping values are not allowed in this context")?;
+            }
+            self.simple_key_allowed = self.flow_level == 0;
+        }
+        self.indicator(Kind::Value);
+        Ok(())
+    }
+
+    fn forget_found_key(&mut self) {
+        if let Some(key) = self.keys.last_mut() {
+            key.possible = false;
+        }
+    }
+
+    fn open_mapping(&mut self, refusal: &'static str) -> Result<(), Problem> {
+        if !self.simple_key_allowed {
+            return Err(self.problem(refusal, self.line));
+        }
+        let column = self.column();
+        self.roll_indent(column, None, Kind::BlockMappingStart, self.line)
+    }
+
+    /// Takes an indicator of one character.
+    fn indicator(&mut self, kind: Kind<'a>) {
+        self.pos += 1;
+        self.push(kind, self.line);
+    }
+
+    /// Fetches a token that may begin a simple key and that none may follow.
+    fn fetch_with_key(&mut self, scan: fn(&mut Self) -> Result<Kind<'a>, Problem>) -> Result<(), Problem> {
+        self.save_key()?;
+        self.simple_key_allowed = false;
+        let line = self.line;
+        let kind = scan(self)?;
+        self.push(kind, line);
+        Ok(())
+    }
+
+    fn fetch_plain(&mut self) -> Result<(), Problem> {
+        self.fetch_with_key(Self::scan_plain)
+    }
+
+    fn fetch_block_scalar(&mut self) -> Result<(), Problem> {
+        self.forget_key()?;
+        self.simple_key_allowed = true;
+        let line = self.line;
+        let kind = self.scan_block_scalar()?;
+        self.push(kind, line);
+        Ok(())
+    }
+}
+
+const NO_COLON: &str = "could not find expected ':'";

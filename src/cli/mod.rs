@@ -3,7 +3,43 @@
 use std::ffi::OsString;
 use std::process::ExitCode;
 
+use clap::Parser as _;
+
+pub mod args;
+pub mod exit;
+mod pull;
+mod settings;
+mod terminal;
+
+use args::{Cli, Command};
+use exit::{Error, Exit};
+use terminal::Terminal;
+
 /// Runs the program with its arguments and tells the exit code.
-pub fn run(_args: impl IntoIterator<Item = OsString>) -> ExitCode {
-    ExitCode::SUCCESS
+pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    match Cli::try_parse_from(arguments) {
+        Ok(cli) => finish(&cli, dispatch(&cli)),
+        Err(error) => usage(&error),
+    }
+}
+
+// clap exits with 2 on its own, which here means findings.
+fn usage(error: &clap::Error) -> ExitCode {
+    let _ = error.print();
+    if error.use_stderr() { Exit::NotChecked.into() } else { Exit::Safe.into() }
+}
+
+fn dispatch(cli: &Cli) -> Result<Exit, Error> {
+    match &cli.command {
+        Command::Pull(pull) => pull::run(pull, &cli.global),
+        _ => Err(Error::new("not there yet")),
+    }
+}
+
+fn finish(cli: &Cli, result: Result<Exit, Error>) -> ExitCode {
+    let exit = result.unwrap_or_else(|error| {
+        Terminal::new(cli.global.color).error(&error);
+        Exit::NotChecked
+    });
+    exit.into()
 }

@@ -1,0 +1,94 @@
+//! The terminal: talk on standard error, data on standard output, colour only where it is wanted.
+
+use std::io::{self, IsTerminal as _, Write as _};
+
+use anstyle::{AnsiColor, Style};
+
+use super::args::Color;
+use super::exit::Error;
+
+/// Where messages go and whether they may be coloured.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Terminal {
+    color: Color,
+}
+
+impl Terminal {
+    pub(crate) fn new(color: Color) -> Self {
+        Self { color }
+    }
+
+    /// Whether text for standard output is coloured.
+    pub(crate) fn colors_stdout(self) -> bool {
+        self.colored(io::stdout().is_terminal())
+    }
+
+    /// Whether progress bars may be drawn on standard error.
+    pub(crate) fn progress(self) -> bool {
+        self.color != Color::Never && io::stderr().is_terminal()
+    }
+
+    fn colored(self, is_terminal: bool) -> bool {
+        match self.color {
+            Color::Always => true,
+            Color::Never => false,
+            // https://no-color.org: set and not empty.
+            Color::Auto => is_terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()),
+        }
+    }
+
+    /// Prints an error with its hint.
+    pub(crate) fn error(self, error: &Error) {
+        let colored = self.colored(io::stderr().is_terminal());
+        let (red, reset) = paint(colored, AnsiColor::Red);
+        let mut text = format!("{red}error:{reset} {}\n", printable(&error.message));
+        if !error.hint.is_empty() {
+            let (cyan, reset) = paint(colored, AnsiColor::Cyan);
+            text.push_str(&format!("{cyan}hint:{reset} {}\n", printable(&error.hint)));
+        }
+        // Nobody is left to tell when standard error is closed.
+        let _ = io::stderr().write_all(text.as_bytes());
+    }
+
+    /// Says something on standard error.
+    pub(crate) fn say(self, text: &str) {
+        let _ = io::stderr().write_all(format!("{}\n", printable(text)).as_bytes());
+    }
+}
+
+fn paint(colored: bool, color: AnsiColor) -> (String, String) {
+    if !colored {
+        return (String::new(), String::new());
+    }
+    let style = Style::new().bold().fg_color(Some(color.into()));
+    (style.render().to_string(), style.render_reset().to_string())
+}
+
+/// Writes data to standard output; a reader that went away is no error.
+///
+/// # Errors
+/// When standard output can't be written.
+pub(crate) fn print(data: &[u8]) -> Result<(), Error> {
+    let mut out = io::stdout().lock();
+    match out.write_all(data).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Error::new(format!("can't write to standard output: {error}"))),
+        _ => Ok(()),
+    }
+}
+
+/// Foreign text made safe for a terminal: control characters other than newline and tab are shown, not sent.
+pub(crate) fn printable(text: &str) -> String {
+    text.chars()
+        .flat_map(|c| if c.is_control() && c != '\n' && c != '\t' { c.escape_default().collect() } else { vec![c] })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn control_characters_of_charts_never_reach_the_terminal() {
+        assert_eq!(printable("a\u{1b}[31mb\r\n"), "a\\u{1b}[31mb\\r\n");
+    }
+}

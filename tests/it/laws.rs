@@ -1,0 +1,78 @@
+//! Laws of the project that no compiler checks.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn walk(directory: &Path, into: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            walk(&path, into);
+        } else {
+            into.push(path);
+        }
+    }
+}
+
+#[test]
+fn every_source_file_says_what_it_is_for() {
+    let mut files = Vec::new();
+    walk(&root().join("src"), &mut files);
+    let silent: Vec<_> = files
+        .iter()
+        .filter(|path| path.extension().is_some_and(|e| e == "rs") && !path.ends_with("tests.rs"))
+        .filter(|path| !fs::read_to_string(path).unwrap().starts_with("//!"))
+        .collect();
+    assert!(silent.is_empty(), "no `//!` line: {silent:?}");
+}
+
+#[test]
+fn no_module_is_a_drawer() {
+    let mut files = Vec::new();
+    walk(&root().join("src"), &mut files);
+    let drawers = ["util", "utils", "common", "misc", "helpers", "imp", "core"];
+    let found: Vec<_> = files
+        .iter()
+        .filter(|path| path.iter().any(|part| drawers.contains(&part.to_str().unwrap().trim_end_matches(".rs"))))
+        .collect();
+    assert!(found.is_empty(), "{found:?}");
+}
+
+#[test]
+fn architecture_stays_short() {
+    let lines = fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap().lines().count();
+    assert!(lines <= 150, "ARCHITECTURE.md has {lines} lines");
+}
+
+/// Licences of every dependency are among those that deny.toml allows; cargo-deny says the same where it is installed.
+#[test]
+fn dependency_licences_are_allowed() {
+    let output = Command::new(env!("CARGO"))
+        .args(["metadata", "--format-version", "1", "--offline", "--locked"])
+        .current_dir(root())
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let metadata: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let deny: toml::Table = fs::read_to_string(root().join("deny.toml")).unwrap().parse().unwrap();
+    let allowed: Vec<&str> =
+        deny["licenses"]["allow"].as_array().unwrap().iter().filter_map(toml::Value::as_str).collect();
+    let refused: Vec<String> = metadata["packages"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|package| !licence_allowed(package["license"].as_str().unwrap_or(""), &allowed))
+        .map(|package| format!("{} {}: {}", package["name"], package["version"], package["license"]))
+        .collect();
+    assert!(refused.is_empty(), "{}", refused.join("\n"));
+}
+
+fn licence_allowed(expression: &str, allowed: &[&str]) -> bool {
+    let plain = expression.replace(['(', ')'], " ").replace('/', " OR ");
+    plain.split(" OR ").any(|choice| choice.split(" AND ").all(|part| allowed.contains(&part.trim())))
+}

@@ -1,0 +1,5 @@
+//! One test binary for everything that looks at the project from outside.
+
+mod laws;
+mod layers;
+mod shared;

@@ -8,7 +8,13 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 ///
 /// Exit codes: 0 safe · 1 could not check (usage, input, unreachable) · 2 findings at or above the gate · 3 a rehearsal lost or broke an object.
 #[derive(Debug, Parser)]
-#[command(name = "seatrial", version, propagate_version = true, max_term_width = 110, arg_required_else_help = true)]
+#[command(
+    name = "seatrial",
+    version,
+    propagate_version = true,
+    max_term_width = 110,
+    arg_required_else_help = true
+)]
 pub struct Cli {
     /// What to do.
     #[command(subcommand)]
@@ -22,7 +28,14 @@ pub struct Cli {
 #[derive(Args, Clone, Debug)]
 pub struct Global {
     /// Directory of chart archives (NAME-VERSION.tgz) and their lock; may be repeated. The first one is written to
-    #[arg(long, value_name = "DIR", global = true, env = "SEATRIAL_CHARTS_CACHE", value_delimiter = ':', help_heading = "Sources")]
+    #[arg(
+        long,
+        value_name = "DIR",
+        global = true,
+        env = "SEATRIAL_CHARTS_CACHE",
+        value_delimiter = ':',
+        help_heading = "Sources"
+    )]
     pub charts_cache: Vec<PathBuf>,
     /// Forbid the network: everything must be on disk
     #[arg(long, global = true, help_heading = "Sources")]
@@ -177,7 +190,13 @@ pub struct ReleaseFlags {
 #[derive(Args, Clone, Debug)]
 pub struct EngineFlags {
     /// Who upgrades
-    #[arg(long, value_name = "ACTOR", value_delimiter = ',', default_value = "helm3,helm4", help_heading = "Rehearsal")]
+    #[arg(
+        long,
+        value_name = "ACTOR",
+        value_delimiter = ',',
+        default_value = "helm3,helm4",
+        help_heading = "Rehearsal"
+    )]
     pub actor: Vec<String>,
     /// Objects that live in the cluster (YAML or JSON, one file or a directory); without it, a built-in population
     #[arg(long, value_name = "FILE|DIR", help_heading = "Rehearsal")]
@@ -247,7 +266,14 @@ pub struct OutputFlags {
     #[arg(long, value_enum, default_value_t = Gate::Breaks, help_heading = "Output")]
     pub gate: Gate,
     /// Report format, with `=PATH` written to a file; may be repeated
-    #[arg(short = 'o', long, value_name = "FORMAT[=PATH]", default_value = "text", help_heading = "Output", long_help = "Report format: text, json, markdown or html; with `=PATH` it is written to a file. May be repeated: -o text -o json=report.json -o html=report.html")]
+    #[arg(
+        short = 'o',
+        long,
+        value_name = "FORMAT[=PATH]",
+        default_value = "text",
+        help_heading = "Output",
+        long_help = "Report format: text, json, markdown or html; with `=PATH` it is written to a file. May be repeated: -o text -o json=report.json -o html=report.html"
+    )]
     pub output: Vec<String>,
 }
 

@@ -71,7 +71,9 @@ fn paint(colored: bool, color: AnsiColor) -> (String, String) {
 pub(crate) fn print(data: &[u8]) -> Result<(), Error> {
     let mut out = io::stdout().lock();
     match out.write_all(data).and_then(|()| out.flush()) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Error::new(format!("can't write to standard output: {error}"))),
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(Error::new(format!("can't write to standard output: {error}")))
+        }
         _ => Ok(()),
     }
 }
@@ -79,7 +81,9 @@ pub(crate) fn print(data: &[u8]) -> Result<(), Error> {
 /// Foreign text made safe for a terminal: control characters other than newline and tab are shown, not sent.
 pub(crate) fn printable(text: &str) -> String {
     text.chars()
-        .flat_map(|c| if c.is_control() && c != '\n' && c != '\t' { c.escape_default().collect() } else { vec![c] })
+        .flat_map(|c| {
+            if c.is_control() && c != '\n' && c != '\t' { c.escape_default().collect() } else { vec![c] }
+        })
         .collect()
 }
 

@@ -67,7 +67,10 @@ fn verify(lock: &Lock, file: &str, path: &Path, bytes: &[u8]) -> Result<(), Erro
         path.display(),
         entry.digest
     ))
-    .hint(format!("The archive was changed after it was pulled. Delete it and run `seatrial pull {}`.", entry.reference)))
+    .hint(format!(
+        "The archive was changed after it was pulled. Delete it and run `seatrial pull {}`.",
+        entry.reference
+    )))
 }
 
 /// Writes a pulled archive into the first cache and locks it; without a cache nothing is kept.
@@ -77,7 +80,8 @@ fn verify(lock: &Lock, file: &str, path: &Path, bytes: &[u8]) -> Result<(), Erro
 pub fn store(caches: &[PathBuf], oci: &Oci, bytes: &[u8]) -> Result<Option<PathBuf>, Error> {
     let Some(cache) = caches.first() else { return Ok(None) };
     fs::create_dir_all(cache).map_err(|error| Error::new(format!("{}: {error}", cache.display())))?;
-    let version = oci.tag.clone().or_else(|| oci.digest.as_ref().map(|d| d.replace(':', "-"))).unwrap_or_default();
+    let version =
+        oci.tag.clone().or_else(|| oci.digest.as_ref().map(|d| d.replace(':', "-"))).unwrap_or_default();
     let file = format!("{}-{version}.tgz", oci.name());
     let path = cache.join(&file);
     write_atomically(cache, &path, bytes)?;

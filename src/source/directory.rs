@@ -56,7 +56,9 @@ impl Walk<'_> {
                 self.limits.chart_bytes,
                 self.limits.chart_files
             ))
-            .hint("Raise `--limit-chart-bytes` or `--limit-chart-files` if the chart is really that large."));
+            .hint(
+                "Raise `--limit-chart-bytes` or `--limit-chart-files` if the chart is really that large.",
+            ));
         }
         self.files.push((relative, data));
         Ok(())

@@ -53,7 +53,8 @@ impl Lock {
         let path = cache.join(FILE);
         match fs::read_to_string(&path) {
             Ok(text) => toml::from_str(&text).map_err(|error| {
-                Error::new(format!("{}: {error}", path.display())).hint("Delete the file and pull the charts again.")
+                Error::new(format!("{}: {error}", path.display()))
+                    .hint("Delete the file and pull the charts again.")
             }),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Self::default()),
             Err(error) => Err(Error::new(format!("{}: {error}", path.display()))),
@@ -67,9 +68,11 @@ impl Lock {
     pub fn save(&mut self, cache: &Path) -> Result<(), Error> {
         self.charts.sort_by(|a, b| a.file.cmp(&b.file));
         let path = cache.join(FILE);
-        let text = toml::to_string_pretty(self).map_err(|error| Error::new(format!("{}: {error}", path.display())))?;
+        let text = toml::to_string_pretty(self)
+            .map_err(|error| Error::new(format!("{}: {error}", path.display())))?;
         let note = "# Written by `seatrial pull`; commit it so that everyone renders the same bytes.\n\n";
-        fs::write(&path, format!("{note}{text}")).map_err(|error| Error::new(format!("{}: {error}", path.display())))
+        fs::write(&path, format!("{note}{text}"))
+            .map_err(|error| Error::new(format!("{}: {error}", path.display())))
     }
 
     /// The entry of one file.

@@ -131,7 +131,11 @@ impl Sources {
         }
         let bytes = oci::pull(oci, self.plain_http, &self.limits)?;
         let stored = cache::store(&self.caches, oci, &bytes)?;
-        Ok(fetched(reference, stored.map_or_else(|| oci.to_string(), |path| path.display().to_string()), bytes))
+        Ok(fetched(
+            reference,
+            stored.map_or_else(|| oci.to_string(), |path| path.display().to_string()),
+            bytes,
+        ))
     }
 }
 

@@ -85,7 +85,9 @@ fn looks_like_path(text: &str) -> bool {
 
 fn is_name(text: &str) -> bool {
     !text.is_empty()
-        && text.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || matches!(b, b'-' | b'.' | b'_'))
+        && text
+            .bytes()
+            .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || matches!(b, b'-' | b'.' | b'_'))
 }
 
 fn is_version(text: &str) -> bool {
@@ -100,14 +102,18 @@ impl Oci {
     /// When host or path are missing, or the digest is malformed.
     pub fn parse(text: &str) -> Result<Self, Error> {
         let invalid = |why: &str| {
-            Error::new(format!("chart `{text}`: {why}")).hint("Write `oci://HOST/PATH:TAG` or `oci://HOST/PATH@sha256:DIGEST`.")
+            Error::new(format!("chart `{text}`: {why}"))
+                .hint("Write `oci://HOST/PATH:TAG` or `oci://HOST/PATH@sha256:DIGEST`.")
         };
         let rest = text.strip_prefix("oci://").ok_or_else(|| invalid("not an OCI reference"))?;
         let (rest, digest) = match rest.split_once('@') {
-            Some((rest, digest)) => (rest, Some(valid_digest(digest).ok_or_else(|| invalid("malformed digest"))?)),
+            Some((rest, digest)) => {
+                (rest, Some(valid_digest(digest).ok_or_else(|| invalid("malformed digest"))?))
+            }
             None => (rest, None),
         };
-        let (host, path) = rest.split_once('/').ok_or_else(|| invalid("no repository path after the host"))?;
+        let (host, path) =
+            rest.split_once('/').ok_or_else(|| invalid("no repository path after the host"))?;
         let (path, tag) = match path.rsplit_once(':') {
             Some((path, tag)) => (path, Some(tag.replace('_', "+"))),
             None => (path, None),

@@ -6,7 +6,9 @@ fn references_are_told_apart() {
     assert_eq!(named, Reference::Named { name: "kubeflow-trainer".into(), version: "2.3.0".into() });
     let Reference::Oci(oci) = Reference::parse("oci://ghcr.io/a/b:1.0_x").unwrap() else { panic!() };
     assert_eq!((oci.host.as_str(), oci.path.as_str(), oci.tag.as_deref()), ("ghcr.io", "a/b", Some("1.0+x")));
-    for text in ["oci://host", "oci://h/p@sha256:xyz", "oci://h/../p:1", "no/such/dir", "name", "oci://h/p:a b"] {
+    for text in
+        ["oci://host", "oci://h/p@sha256:xyz", "oci://h/../p:1", "no/such/dir", "name", "oci://h/p:a b"]
+    {
         let error = Reference::parse(text).unwrap_err();
         assert!(!error.hint.is_empty(), "{text}: {error}");
     }
@@ -50,7 +52,10 @@ fn directories_are_read_in_order_under_limits() {
     std::fs::write(dir.path().join("values.yaml"), "a: 1").unwrap();
     std::fs::write(dir.path().join("templates/a.yaml"), "x").unwrap();
     let files = directory::read(dir.path(), &Limits::default()).unwrap();
-    assert_eq!(files.iter().map(|(path, _)| path.as_str()).collect::<Vec<_>>(), ["templates/a.yaml", "values.yaml"]);
+    assert_eq!(
+        files.iter().map(|(path, _)| path.as_str()).collect::<Vec<_>>(),
+        ["templates/a.yaml", "values.yaml"]
+    );
     let small = Limits { file_bytes: 2, ..Limits::default() };
     assert!(directory::read(dir.path(), &small).unwrap_err().message.contains("larger than 2 bytes"));
 }

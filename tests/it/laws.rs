@@ -38,7 +38,9 @@ fn no_module_is_a_drawer() {
     let drawers = ["util", "utils", "common", "misc", "helpers", "imp", "core"];
     let found: Vec<_> = files
         .iter()
-        .filter(|path| path.iter().any(|part| drawers.contains(&part.to_str().unwrap().trim_end_matches(".rs"))))
+        .filter(|path| {
+            path.iter().any(|part| drawers.contains(&part.to_str().unwrap().trim_end_matches(".rs")))
+        })
         .collect();
     assert!(found.is_empty(), "{found:?}");
 }

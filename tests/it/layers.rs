@@ -38,7 +38,8 @@ fn module_of(path: &Path) -> String {
 }
 
 fn imports(text: &str) -> BTreeSet<String> {
-    let code = text.lines().filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n");
+    let code =
+        text.lines().filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n");
     let mut found = BTreeSet::new();
     for (at, _) in code.match_indices("crate::") {
         // `$crate::` in macros names the module that expands, and `oci_crate::` is no import of ours.
@@ -92,9 +93,21 @@ fn import_reader_sees_what_it_must() {
 
 #[test]
 fn only_the_rim_touches_the_world() {
-    let words = ["std::fs", "std::env", "TcpStream", "TcpListener", "UdpSocket", "std::process::Command", "SystemTime::now", "Instant::now", "tokio::"];
+    let words = [
+        "std::fs",
+        "std::env",
+        "TcpStream",
+        "TcpListener",
+        "UdpSocket",
+        "std::process::Command",
+        "SystemTime::now",
+        "Instant::now",
+        "tokio::",
+    ];
     let allowed = |path: &str| {
-        ["source/", "cli/", "cluster/live", "cluster/kind", "main.rs"].iter().any(|start| path.starts_with(start))
+        ["source/", "cli/", "cluster/live", "cluster/kind", "main.rs"]
+            .iter()
+            .any(|start| path.starts_with(start))
             || path.ends_with("tests.rs")
     };
     let mut files = Vec::new();
@@ -105,7 +118,9 @@ fn only_the_rim_touches_the_world() {
         let text = fs::read_to_string(&path).unwrap();
         let code = text.split("#[cfg(test)]").next().unwrap();
         for word in words {
-            if !allowed(&relative) && code.lines().any(|line| line.contains(word) && !line.trim_start().starts_with("//")) {
+            if !allowed(&relative)
+                && code.lines().any(|line| line.contains(word) && !line.trim_start().starts_with("//"))
+            {
                 broken.push(format!("src/{relative}: {word}"));
             }
         }

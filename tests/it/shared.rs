@@ -5,10 +5,16 @@ use std::path::PathBuf;
 /// The folder of recorded outside answers, when it is there; under CI its absence is a failure.
 pub(crate) fn shared() -> Option<PathBuf> {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
-    let candidates =
-        [std::env::var_os("SEATRIAL_SHARED").map(PathBuf::from), Some(root.join("../shared")), Some(root.join("../../shared"))];
+    let candidates = [
+        std::env::var_os("SEATRIAL_SHARED").map(PathBuf::from),
+        Some(root.join("../shared")),
+        Some(root.join("../../shared")),
+    ];
     let found = candidates.into_iter().flatten().find(|path| path.join("charts-cache").is_dir());
-    assert!(found.is_some() || std::env::var_os("CI").is_none(), "../shared is missing; under CI it must be there");
+    assert!(
+        found.is_some() || std::env::var_os("CI").is_none(),
+        "../shared is missing; under CI it must be there"
+    );
     if found.is_none() {
         skip("../shared is not there (set SEATRIAL_SHARED)");
     }

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::Simulated;
 use super::conditions::Conditions;
-use super::store::Change;
+use super::store::{Change, Key};
 use crate::cluster::{ApiResource, Request, Resource, Response};
 
 /// A controller: gets its turn after every write and when its due time is reached, and acts through [`Api`].
@@ -77,6 +77,63 @@ impl Api<'_> {
     /// The outside world's part, for controllers that use it up.
     pub fn conditions_mut(&mut self) -> &mut Conditions {
         &mut self.server.conditions
+    }
+
+    /// Keys of the objects that name a UID among their owners.
+    #[must_use]
+    pub fn dependents(&self, uid: &str) -> Vec<Key> {
+        self.server.store.dependents(uid).to_vec()
+    }
+
+    /// The object at a key, without a request.
+    #[must_use]
+    pub fn by_key(&self, key: &Key) -> Option<&Arc<Value>> {
+        self.server.store.get(&key.group, &key.kind, &key.namespace, &key.name)
+    }
+
+    /// Where the object with a UID lives.
+    #[must_use]
+    pub fn key_of_uid(&self, uid: &str) -> Option<Key> {
+        self.server.store.by_uid(uid).cloned()
+    }
+
+    /// Every object of a namespace.
+    pub(super) fn in_namespace(&self, namespace: &str) -> Vec<(Key, Arc<Value>)> {
+        self.server.store.in_namespace(namespace)
+    }
+
+    /// Stores an object of the server's own bookkeeping (conditions of definitions), which no trace needs to show.
+    pub(super) fn store_quietly(&mut self, object: Value) {
+        let key = super::serve::key_of(&object);
+        self.server.store_object(&key, object);
+    }
+
+    /// Lets an emptied namespace go.
+    pub(super) fn finish_namespace(&mut self, name: &str) {
+        self.finish("", "Namespace", name, |namespace| namespace["spec"]["finalizers"] = Value::Null);
+    }
+
+    /// Lets an emptied definition go, unless another finalizer holds it.
+    pub(super) fn finish_definition(&mut self, name: &str) {
+        self.finish("apiextensions.k8s.io", "CustomResourceDefinition", name, |crd| {
+            if let Some(list) = crd.pointer_mut("/metadata/finalizers").and_then(Value::as_array_mut) {
+                list.retain(|f| f != super::definitions::CLEANUP);
+            }
+        });
+    }
+
+    fn finish(&mut self, group: &str, kind: &str, name: &str, release: impl Fn(&mut Value)) {
+        let Some(object) = self.server.get(group, kind, "", name) else { return };
+        let mut object = Value::clone(object);
+        release(&mut object);
+        let key = super::serve::key_of(&object);
+        let held =
+            object.pointer("/metadata/finalizers").and_then(Value::as_array).is_some_and(|f| !f.is_empty());
+        if held {
+            self.server.store_object(&key, object);
+        } else {
+            self.server.remove_object(&key);
+        }
     }
 
     /// Adds a note to the trace.

@@ -9,7 +9,10 @@ pub mod conditions;
 pub mod webhooks;
 
 mod clock;
+mod collector;
+mod definitions;
 mod discovery;
+mod namespaces;
 mod serve;
 mod status;
 mod store;
@@ -111,6 +114,9 @@ impl Simulated {
             exchanges: Vec::new(),
             notes: Vec::new(),
         };
+        cluster.add_controller(Box::new(definitions::Definitions));
+        cluster.add_controller(Box::new(namespaces::Namespaces));
+        cluster.add_controller(Box::new(collector::Collector));
         cluster
             .load(["default", "kube-node-lease", "kube-public", "kube-system"].map(serve::namespace_object));
         cluster

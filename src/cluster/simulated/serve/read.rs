@@ -18,9 +18,14 @@ pub(super) fn ok(status: u16, body: Arc<Value>) -> Answer {
 
 impl Simulated {
     pub(super) fn serve_get(&self, target: &Target, request: &Request) -> Answer {
-        let found = self.store.get(&target.group, &target.kind, &request.namespace, &request.name);
-        let object = found.ok_or_else(|| Refusal::not_found(target, &request.name))?;
-        ok(200, in_version(target, object))
+        ok(200, in_version(target, &self.existing(target, request)?))
+    }
+
+    /// The object a request names.
+    pub(super) fn existing(&self, target: &Target, request: &Request) -> Result<Arc<Value>, Refusal> {
+        let namespace = if target.namespaced { request.namespace.as_str() } else { "" };
+        let found = self.store.get(&target.group, &target.kind, namespace, &request.name);
+        found.cloned().ok_or_else(|| Refusal::not_found(target, &request.name))
     }
 
     pub(super) fn serve_list(&self, target: &Target, request: &Request) -> Answer {

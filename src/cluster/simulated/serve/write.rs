@@ -121,11 +121,6 @@ impl Simulated {
         self.replace(target, request, &old, object)
     }
 
-    fn existing(&self, target: &Target, request: &Request) -> Result<Arc<Value>, Refusal> {
-        let found = self.store.get(&target.group, &target.kind, &request.namespace, &request.name);
-        found.cloned().ok_or_else(|| Refusal::not_found(target, &request.name))
-    }
-
     fn replace(&mut self, target: &Target, request: &Request, old: &Arc<Value>, mut object: Value) -> Answer {
         let version = text(&object, "/metadata/resourceVersion");
         if !version.is_empty() && version != text(old, "/metadata/resourceVersion") {

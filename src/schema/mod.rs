@@ -5,6 +5,8 @@
 //! [`Structural::default`], [`Structural::validate`].
 
 mod bind;
+pub mod compare;
+pub mod decode;
 mod defaults;
 mod embedded;
 mod error;
@@ -21,6 +23,11 @@ mod structural;
 mod validate;
 mod version;
 
+#[cfg(test)]
+mod tests;
+
+pub use compare::{Change, Difference, compare};
+pub use decode::{Undecodable, undecodable};
 pub use error::{Cause, FieldError, invalid_status};
 pub use node::{Additional, Kind, ListType, Node, Rule, Values};
 pub use outcome::Outcome;

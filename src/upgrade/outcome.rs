@@ -1,0 +1,166 @@
+//! What a rehearsal says: per actor the ways through the upgrade, per way the operations, per operation every outcome.
+
+use serde::Serialize;
+
+use crate::finding::ObjectName;
+use crate::upgrade::trace::Step;
+
+/// How an operation ends, mildest first; the order decides which outcome is the worst.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Verdict {
+    /// The command succeeds and every user-visible object keeps its UID.
+    Keeps,
+    /// The command stops with an error before its first write.
+    Refused,
+    /// The command ends with an error after it has changed objects; nothing user-visible is lost.
+    Breaks,
+    /// User-visible objects are deleted or come back with another UID, whatever the exit code says.
+    Loses,
+}
+
+impl Verdict {
+    /// Judges a run: exit code, whether anything but the release's own records changed, and what was lost.
+    #[must_use]
+    pub fn of(exit_code: i32, wrote: bool, lost: &[ObjectName]) -> Self {
+        match (lost.is_empty(), exit_code, wrote) {
+            (false, _, _) => Self::Loses,
+            (true, 0, _) => Self::Keeps,
+            (true, _, true) => Self::Breaks,
+            (true, _, false) => Self::Refused,
+        }
+    }
+}
+
+/// One possible end of an operation and what it hangs on.
+#[derive(Clone, Debug, Serialize)]
+pub struct Outcome {
+    /// When this happens, e.g. `the installer hook fails`; empty when it does not hang on anything.
+    pub condition: String,
+    /// Other conditions that end the same way.
+    pub also: Vec<String>,
+    /// How it ends.
+    pub verdict: Verdict,
+    /// User-visible objects that were deleted or came back with another UID, over all steps.
+    pub lost: Vec<ObjectName>,
+    /// The commands in order, each settled.
+    pub steps: Vec<Step>,
+}
+
+/// One thing a person or a tool does, with every way it can end.
+#[derive(Clone, Debug, Serialize)]
+pub struct Operation {
+    /// `upgrade`, `upgrade again`, `rollback`, `uninstall`, `crds off`.
+    pub name: String,
+    /// Flags beyond the plain command.
+    pub flags: Vec<String>,
+    /// Every outcome that was found, worst first; never empty.
+    pub outcomes: Vec<Outcome>,
+}
+
+impl Operation {
+    /// The worst outcome's verdict.
+    #[must_use]
+    pub fn verdict(&self) -> Verdict {
+        self.outcomes.iter().map(|outcome| outcome.verdict).max().unwrap_or(Verdict::Keeps)
+    }
+}
+
+/// One road through the upgrade: the plain command, or one of the advertised ways around what stops it.
+#[derive(Clone, Debug, Serialize)]
+pub struct Way {
+    /// Short name, e.g. `plain`, `take ownership`, `adoption labels`, `CRDs switched off`.
+    pub name: String,
+    /// One sentence on what is done.
+    pub summary: String,
+    /// Flags added to the upgrade command.
+    pub flags: Vec<String>,
+    /// Commands that are run before the upgrade.
+    pub prepare: Vec<String>,
+    /// The upgrade first, then what may follow it.
+    pub operations: Vec<Operation>,
+}
+
+impl Way {
+    /// The worst verdict of all its operations.
+    #[must_use]
+    pub fn verdict(&self) -> Verdict {
+        self.operations.iter().map(Operation::verdict).max().unwrap_or(Verdict::Keeps)
+    }
+
+    /// The operation of that name without extra flags, else the first of that name.
+    #[must_use]
+    pub fn operation(&self, name: &str) -> Option<&Operation> {
+        let of_name = || self.operations.iter().filter(|operation| operation.name == name);
+        of_name().find(|operation| operation.flags.is_empty()).or_else(|| of_name().next())
+    }
+}
+
+/// Where the objects that a rehearsal starts from come from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Start {
+    /// The population that the program carries, generated for the kinds that the old chart serves.
+    BuiltIn,
+    /// Objects that the user handed in.
+    State(String),
+}
+
+/// Everything rehearsed for one actor.
+#[derive(Clone, Debug, Serialize)]
+pub struct Rehearsal {
+    /// The actor's id: `helm3`, `helm4`.
+    pub actor: String,
+    /// The version whose behaviour is rehearsed, e.g. `3.22`.
+    pub version: String,
+    /// Where the starting objects come from.
+    pub start: Start,
+    /// Objects alive before the first step, the release's own included.
+    pub population: Vec<ObjectName>,
+    /// Why nothing could be rehearsed (the old chart does not install); empty otherwise.
+    pub obstacle: String,
+    /// The ways, the plain one first.
+    pub ways: Vec<Way>,
+}
+
+impl Rehearsal {
+    /// The worst verdict of all ways.
+    #[must_use]
+    pub fn verdict(&self) -> Verdict {
+        self.ways.iter().map(Way::verdict).max().unwrap_or(Verdict::Keeps)
+    }
+}
+
+/// Sorts outcomes worst first: by verdict, then by number of losses, then by condition.
+pub fn worst_first(outcomes: &mut [Outcome]) {
+    outcomes.sort_by(|a, b| {
+        let key = |outcome: &Outcome| (outcome.verdict, outcome.lost.len());
+        key(b).cmp(&key(a)).then_with(|| a.condition.cmp(&b.condition))
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn outcome(condition: &str, verdict: Verdict) -> Outcome {
+        Outcome { condition: condition.into(), also: Vec::new(), verdict, lost: Vec::new(), steps: Vec::new() }
+    }
+
+    #[test]
+    fn losses_outrank_errors_and_errors_outrank_success() {
+        let lost = [ObjectName { kind: "Widget".into(), namespace: "a".into(), name: "w".into() }];
+        assert_eq!(Verdict::of(0, true, &lost), Verdict::Loses);
+        assert_eq!(Verdict::of(1, true, &[]), Verdict::Breaks);
+        assert_eq!(Verdict::of(1, false, &[]), Verdict::Refused);
+        assert_eq!(Verdict::of(0, true, &[]), Verdict::Keeps);
+    }
+
+    #[test]
+    fn the_worst_outcome_comes_first() {
+        let mut outcomes = [outcome("b", Verdict::Keeps), outcome("c", Verdict::Loses), outcome("a", Verdict::Keeps)];
+        worst_first(&mut outcomes);
+        let order: Vec<_> = outcomes.iter().map(|outcome| outcome.condition.as_str()).collect();
+        assert_eq!(order, ["c", "a", "b"]);
+    }
+}

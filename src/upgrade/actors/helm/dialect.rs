@@ -1,5 +1,7 @@
 //! Where the Helm versions differ: words, defaults, and what they do with an object that no revision knows.
 
+use crate::chart::go_text::quote;
+use crate::chart::notice::record;
 use crate::render::Helm;
 
 /// One Helm version's peculiarities.
@@ -92,39 +94,17 @@ impl Dialect {
     }
 }
 
+impl Dialect {
+    /// A `Warning` header of the API server on stderr; time and process number are fixed.
+    /// Source: k8s.io/client-go, `rest/warnings.go`, through klog (both lines since client-go 0.37).
+    pub(crate) fn server_warning(self, text: &str) -> String {
+        format!("I0101 00:00:00.000000       1 warnings.go:107] {}\n", quote(&format!("Warning: {text}")))
+    }
+}
+
 /// A line of Helm 4's log on stderr.
 pub(crate) fn warn(message: &str, attributes: &[(&str, &str)]) -> String {
-    let mut line = format!("level=WARN msg={}", quoted(message));
-    for (key, value) in attributes {
-        line.push_str(&format!(" {key}={}", quoted(value)));
-    }
-    line.push('\n');
-    line
-}
-
-/// A value as Go's `slog.TextHandler` prints it: quoted when it is empty or holds a blank, `=`, a quote or a control character.
-fn quoted(text: &str) -> String {
-    let plain = !text.is_empty() && !text.chars().any(|c| c.is_whitespace() || c.is_control() || c == '"' || c == '=');
-    if plain { text.to_owned() } else { quote(text) }
-}
-
-/// Go's `strconv.Quote` for printable text.
-fn quote(text: &str) -> String {
-    let mut out = String::with_capacity(text.len() + 2);
-    out.push('"');
-    for c in text.chars() {
-        match c {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\n' => out.push_str("\\n"),
-            '\t' => out.push_str("\\t"),
-            '\r' => out.push_str("\\r"),
-            c if c.is_control() => out.push_str(&format!("\\x{:02x}", u32::from(c))),
-            c => out.push(c),
-        }
-    }
-    out.push('"');
-    out
+    format!("{}\n", record("WARN", message, attributes))
 }
 
 #[cfg(test)]

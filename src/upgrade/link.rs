@@ -67,7 +67,13 @@ pub struct Link<'c> {
 impl<'c> Link<'c> {
     /// A line for `by` (shown in the trace) whose writes carry the field manager `manager`.
     pub fn new(cluster: &'c mut dyn Cluster, by: &str, manager: &str) -> Self {
-        Self { cluster, by: by.to_owned(), manager: manager.to_owned(), exchanges: Vec::new(), warnings: Vec::new() }
+        Self {
+            cluster,
+            by: by.to_owned(),
+            manager: manager.to_owned(),
+            exchanges: Vec::new(),
+            warnings: Vec::new(),
+        }
     }
 
     /// GET of one object.
@@ -82,9 +88,16 @@ impl<'c> Link<'c> {
     ///
     /// # Errors
     /// See [`Link::get`].
-    pub fn list(&mut self, resource: &Resource, namespace: &str, selector: &str) -> Result<Vec<Arc<Value>>, Fault> {
-        let address = Address { resource: resource.clone(), namespace: namespace.to_owned(), name: String::new() };
-        let list = self.object(Request { label_selector: selector.to_owned(), ..request(Verb::List, &address) })?;
+    pub fn list(
+        &mut self,
+        resource: &Resource,
+        namespace: &str,
+        selector: &str,
+    ) -> Result<Vec<Arc<Value>>, Fault> {
+        let address =
+            Address { resource: resource.clone(), namespace: namespace.to_owned(), name: String::new() };
+        let list =
+            self.object(Request { label_selector: selector.to_owned(), ..request(Verb::List, &address) })?;
         let items = list.get("items").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
         Ok(items.iter().map(|item| Arc::new(item.clone())).collect())
     }
@@ -114,7 +127,12 @@ impl<'c> Link<'c> {
     pub fn patch(&mut self, address: &Address, patch_type: PatchType, body: Value) -> Answer {
         let named = request(Verb::Patch, address);
         let body = Some(Arc::new(body));
-        self.object(Request { body, patch_type: Some(patch_type), field_manager: self.manager.clone(), ..named })
+        self.object(Request {
+            body,
+            patch_type: Some(patch_type),
+            field_manager: self.manager.clone(),
+            ..named
+        })
     }
 
     /// Server-side apply with strict field validation.
@@ -244,7 +262,8 @@ fn line(request: &Request) -> String {
 
 fn path(request: &Request) -> String {
     let Resource { group, version, plural } = &request.resource;
-    let mut path = if group.is_empty() { format!("/api/{version}") } else { format!("/apis/{group}/{version}") };
+    let mut path =
+        if group.is_empty() { format!("/api/{version}") } else { format!("/apis/{group}/{version}") };
     if !request.namespace.is_empty() {
         path.push_str("/namespaces/");
         path.push_str(&request.namespace);

@@ -144,7 +144,13 @@ mod tests {
     use super::*;
 
     fn outcome(condition: &str, verdict: Verdict) -> Outcome {
-        Outcome { condition: condition.into(), also: Vec::new(), verdict, lost: Vec::new(), steps: Vec::new() }
+        Outcome {
+            condition: condition.into(),
+            also: Vec::new(),
+            verdict,
+            lost: Vec::new(),
+            steps: Vec::new(),
+        }
     }
 
     #[test]
@@ -158,7 +164,8 @@ mod tests {
 
     #[test]
     fn the_worst_outcome_comes_first() {
-        let mut outcomes = [outcome("b", Verdict::Keeps), outcome("c", Verdict::Loses), outcome("a", Verdict::Keeps)];
+        let mut outcomes =
+            [outcome("b", Verdict::Keeps), outcome("c", Verdict::Loses), outcome("a", Verdict::Keeps)];
         worst_first(&mut outcomes);
         let order: Vec<_> = outcomes.iter().map(|outcome| outcome.condition.as_str()).collect();
         assert_eq!(order, ["c", "a", "b"]);

@@ -100,7 +100,8 @@ fn to_json(release: &Release) -> Value {
         "namespace": release.namespace,
     });
     if let Some(map) = record.as_object_mut() {
-        if let (Some(notes), Some(info)) = (&render.notes, map.get_mut("info").and_then(Value::as_object_mut)) {
+        if let (Some(notes), Some(info)) = (&render.notes, map.get_mut("info").and_then(Value::as_object_mut))
+        {
             info.insert("notes".to_owned(), Value::from(notes.as_str()));
         }
         if release.apply_method != ApplyMethod::Unset {
@@ -115,7 +116,8 @@ fn time(seconds: f64) -> String {
     // Whole seconds of a rehearsal are far below the limits of an i64.
     #[expect(clippy::cast_possible_truncation, reason = "a rehearsal's seconds are small")]
     let whole = seconds.clamp(0.0, 1e9) as i64;
-    jiff::Timestamp::from_second(1_767_225_600 + whole).map_or_else(|_| String::new(), |time| time.to_string())
+    jiff::Timestamp::from_second(1_767_225_600 + whole)
+        .map_or_else(|_| String::new(), |time| time.to_string())
 }
 
 fn document(manifest: &Manifest) -> String {
@@ -137,7 +139,10 @@ fn hook_json(hook: &Hook) -> Value {
 }
 
 fn words<T: PartialEq>(table: &[(T, &'static str)], values: &[T]) -> Vec<&'static str> {
-    values.iter().filter_map(|value| table.iter().find(|(known, _)| known == value).map(|(_, word)| *word)).collect()
+    values
+        .iter()
+        .filter_map(|value| table.iter().find(|(known, _)| known == value).map(|(_, word)| *word))
+        .collect()
 }
 
 fn chart_json(chart: &Chart) -> Value {
@@ -190,14 +195,17 @@ fn metadata_json(metadata: &Metadata) -> Value {
 pub fn decode(text: &str) -> Result<Release, RecordError> {
     let bytes = unbase64(text).ok_or_else(|| RecordError("the release record is not base64".to_owned()))?;
     let bytes = if bytes.starts_with(&[0x1f, 0x8b, 0x08]) { decompress(&bytes)? } else { bytes };
-    let record: Value = serde_json::from_slice(&bytes).map_err(|error| RecordError(format!("the release record is not JSON: {error}")))?;
+    let record: Value = serde_json::from_slice(&bytes)
+        .map_err(|error| RecordError(format!("the release record is not JSON: {error}")))?;
     from_json(&record)
 }
 
 fn decompress(bytes: &[u8]) -> Result<Vec<u8>, RecordError> {
     let mut out = Vec::new();
     let mut reader = GzDecoder::new(bytes).take(RECORD_LIMIT + 1);
-    reader.read_to_end(&mut out).map_err(|error| RecordError(format!("the release record can't be decompressed: {error}")))?;
+    reader
+        .read_to_end(&mut out)
+        .map_err(|error| RecordError(format!("the release record can't be decompressed: {error}")))?;
     if out.len() as u64 > RECORD_LIMIT {
         return Err(RecordError(format!("the release record is larger than {RECORD_LIMIT} bytes")));
     }
@@ -205,7 +213,8 @@ fn decompress(bytes: &[u8]) -> Result<Vec<u8>, RecordError> {
 }
 
 fn from_json(record: &Value) -> Result<Release, RecordError> {
-    let object = |pointer: &str| record.pointer(pointer).and_then(Value::as_object).cloned().unwrap_or_default();
+    let object =
+        |pointer: &str| record.pointer(pointer).and_then(Value::as_object).cloned().unwrap_or_default();
     let chart = Arc::new(chart_from(record.get("chart").unwrap_or(&Value::Null)));
     let manifests = manifests_from(k8s::text(record, "/manifest"))?;
     let hooks = record.get("hooks").and_then(Value::as_array).into_iter().flatten();
@@ -276,7 +285,10 @@ fn metadata_from(metadata: &Value) -> Metadata {
 /// # Errors
 /// A document that is no YAML.
 pub fn manifests_from(text: &str) -> Result<Vec<Manifest>, RecordError> {
-    text.split("\n---").map(|part| part.strip_prefix("---").unwrap_or(part)).filter_map(|part| document_from(part).transpose()).collect()
+    text.split("\n---")
+        .map(|part| part.strip_prefix("---").unwrap_or(part))
+        .filter_map(|part| document_from(part).transpose())
+        .collect()
 }
 
 fn document_from(part: &str) -> Result<Option<Manifest>, RecordError> {
@@ -289,16 +301,25 @@ fn document_from(part: &str) -> Result<Option<Manifest>, RecordError> {
         return Ok(None);
     }
     let object = parse(text)?;
-    Ok(Some(Manifest { source: source.trim().to_owned(), text: text.trim_end().into(), object: Arc::new(object) }))
+    Ok(Some(Manifest {
+        source: source.trim().to_owned(),
+        text: text.trim_end().into(),
+        object: Arc::new(object),
+    }))
 }
 
 fn hook_from(hook: &Value) -> Result<Hook, RecordError> {
     let text = k8s::text(hook, "/manifest");
-    let list = |key: &str| hook.get(key).and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
+    let list =
+        |key: &str| hook.get(key).and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
     let event = |word: &str| EVENTS.iter().find(|(_, known)| *known == word).map(|(event, _)| *event);
     let policy = |word: &str| POLICIES.iter().find(|(_, known)| *known == word).map(|(policy, _)| *policy);
     Ok(Hook {
-        manifest: Manifest { source: k8s::text(hook, "/path").to_owned(), text: text.into(), object: Arc::new(parse(text)?) },
+        manifest: Manifest {
+            source: k8s::text(hook, "/path").to_owned(),
+            text: text.into(),
+            object: Arc::new(parse(text)?),
+        },
         events: list("events").filter_map(event).collect(),
         weight: hook.get("weight").and_then(Value::as_i64).unwrap_or(0),
         delete_policies: list("delete_policies").filter_map(policy).collect(),

@@ -45,7 +45,8 @@ impl Records {
     #[must_use]
     pub fn size(&self, release: &Release) -> usize {
         let at = self.number(&release.render);
-        let known = self.renders.lock().unwrap_or_else(PoisonError::into_inner).get(at).and_then(|(_, size)| *size);
+        let known =
+            self.renders.lock().unwrap_or_else(PoisonError::into_inner).get(at).and_then(|(_, size)| *size);
         known.unwrap_or_else(|| {
             let size = record::size(release);
             if let Some(entry) = self.renders.lock().unwrap_or_else(PoisonError::into_inner).get_mut(at) {
@@ -138,8 +139,14 @@ impl<'r> Storage<'r> {
 
     /// Drops the oldest revisions until `keep` are left; the last deployed one stays.
     fn trim(&self, link: &mut Link<'_>, name: &str, keep: usize) -> Result<(), String> {
-        let history = self.history(link, name).map_err(|fault| format!("query: failed to query with labels: {}", fault.text))?;
-        let deployed = history.iter().rev().find(|release| release.status == Status::Deployed).map(|release| release.revision);
+        let history = self
+            .history(link, name)
+            .map_err(|fault| format!("query: failed to query with labels: {}", fault.text))?;
+        let deployed = history
+            .iter()
+            .rev()
+            .find(|release| release.status == Status::Deployed)
+            .map(|release| release.revision);
         let surplus = history.len().saturating_sub(keep);
         let old = history.iter().filter(|release| Some(release.revision) != deployed).take(surplus);
         for release in old {
@@ -153,7 +160,8 @@ impl<'r> Storage<'r> {
         if self.records.real || self.records.size(release) <= SECRET_LIMIT {
             return Ok(());
         }
-        let verb_done = if verb == "create" { "create: failed to create" } else { "update: failed to update" };
+        let verb_done =
+            if verb == "create" { "create: failed to create" } else { "update: failed to update" };
         Err(format!(
             "{verb_done}: Secret \"{}\" is invalid: data: Too long: may not be more than {SECRET_LIMIT} bytes",
             release.secret()
@@ -188,9 +196,20 @@ impl<'r> Storage<'r> {
     /// A reference that changes whenever the stored record would.
     fn reference(&self, release: &Release) -> String {
         let mut digest = Sha256::new();
-        digest.update(format!("{} {} {}", self.records.number(&release.render), self.writer, release.apply_method.as_str()));
-        digest.update(format!("{} {} {}", release.status.as_str(), release.description, release.last_deployed));
-        let mut reference = format!("{REFERENCE}{} v{} {} ", release.name, release.revision, release.status.as_str());
+        digest.update(format!(
+            "{} {} {}",
+            self.records.number(&release.render),
+            self.writer,
+            release.apply_method.as_str()
+        ));
+        digest.update(format!(
+            "{} {} {}",
+            release.status.as_str(),
+            release.description,
+            release.last_deployed
+        ));
+        let mut reference =
+            format!("{REFERENCE}{} v{} {} ", release.name, release.revision, release.status.as_str());
         for byte in digest.finalize().iter().take(8) {
             let _ = write!(reference, "{byte:02x}");
         }

@@ -45,7 +45,12 @@ pub trait Renderer: Sync {
     ///
     /// # Errors
     /// The refusal, in Helm's words and without prefixes of the command line.
-    fn render(&self, chart: &Arc<Chart>, config: &Arc<Values>, options: &Options) -> Result<Arc<Render>, String>;
+    fn render(
+        &self,
+        chart: &Arc<Chart>,
+        config: &Arc<Values>,
+        options: &Options,
+    ) -> Result<Arc<Render>, String>;
 }
 
 /// What the commands of a rehearsal share: renders, records, prepared objects.

@@ -36,10 +36,15 @@ impl Method {
     /// The refusal.
     pub(crate) fn consistent(self) -> Result<Self, String> {
         if !self.server_side && self.force_conflicts {
-            return Err("invalid client update option(s): forceConflicts enabled when serverSideApply disabled".to_owned());
+            return Err(
+                "invalid client update option(s): forceConflicts enabled when serverSideApply disabled"
+                    .to_owned(),
+            );
         }
         if self.server_side && self.force_replace {
-            return Err("invalid operation: cannot use server-side apply and force replace together".to_owned());
+            return Err(
+                "invalid operation: cannot use server-side apply and force replace together".to_owned()
+            );
         }
         Ok(self)
     }
@@ -58,7 +63,12 @@ pub(crate) struct Written {
 ///
 /// # Errors
 /// All refusals, joined as the version joins them; or the only one's fault, so that callers can look at it.
-pub(crate) fn create_all(link: &mut Link<'_>, targets: &[Target], method: Method, dialect: Dialect) -> Result<(), CreateError> {
+pub(crate) fn create_all(
+    link: &mut Link<'_>,
+    targets: &[Target],
+    method: Method,
+    dialect: Dialect,
+) -> Result<(), CreateError> {
     if targets.is_empty() {
         return Err(CreateError { text: "no objects visited".to_owned(), exists: false });
     }
@@ -94,7 +104,11 @@ fn create(link: &mut Link<'_>, target: &Target, method: Method) -> Result<(), Fa
 
 fn apply(link: &mut Link<'_>, target: &Target, force: bool) -> Result<(), Fault> {
     let Err(fault) = link.apply(&target.address, Arc::clone(&target.object), force) else { return Ok(()) };
-    let what = if fault.conflict() { "conflict occurred while applying object" } else { "server-side apply failed for object" };
+    let what = if fault.conflict() {
+        "conflict occurred while applying object"
+    } else {
+        "server-side apply failed for object"
+    };
     let text = format!("{what} {}: {}", target.long_name(), fault.text);
     Err(Fault { text, ..fault })
 }
@@ -139,11 +153,16 @@ fn bring(
         Ok(live) => live,
         Err(fault) if fault.not_found() => {
             written.created.push(target.clone());
-            return create(link, target, method).map(Ok).map_err(|fault| format!("failed to create resource: {}", fault.text));
+            return create(link, target, method)
+                .map(Ok)
+                .map_err(|fault| format!("failed to create resource: {}", fault.text));
         }
         Err(fault) => return Err(format!("could not get information about the resource: {}", fault.text)),
     };
-    let original = originals.iter().find(|original| original.same_object(target)).map(|original| Arc::clone(&original.object));
+    let original = originals
+        .iter()
+        .find(|original| original.same_object(target))
+        .map(|original| Arc::clone(&original.object));
     let original = match original {
         Some(original) => original,
         None if dialect.takes_live_as_baseline() => baseline(link, target, live, dialect, written)?,
@@ -153,7 +172,13 @@ fn bring(
 }
 
 /// The live state of an object that the old manifest does not know; Helm 4 says so and reads it again.
-fn baseline(link: &mut Link<'_>, target: &Target, live: Arc<Value>, dialect: Dialect, written: &mut Written) -> Result<Arc<Value>, String> {
+fn baseline(
+    link: &mut Link<'_>,
+    target: &Target,
+    live: Arc<Value>,
+    dialect: Dialect,
+    written: &mut Written,
+) -> Result<Arc<Value>, String> {
     if !dialect.is_v4() {
         return Ok(live);
     }
@@ -162,7 +187,8 @@ fn baseline(link: &mut Link<'_>, target: &Target, live: Arc<Value>, dialect: Dia
         "resource exists on cluster but not in original release, using cluster state as baseline",
         &[("namespace", &address.namespace), ("name", &address.name), ("kind", kind)],
     ));
-    link.get(address).map_err(|_| format!("original object {kind} with the name \"{}\" not found", address.name))
+    link.get(address)
+        .map_err(|_| format!("original object {kind} with the name \"{}\" not found", address.name))
 }
 
 fn update(link: &mut Link<'_>, original: &Value, target: &Target, method: Method) -> Result<(), String> {
@@ -184,7 +210,8 @@ fn replace(link: &mut Link<'_>, target: &Target) -> Result<(), String> {
     let live = link.get(&target.address).map_err(failed)?;
     let mut body = Value::clone(&target.object);
     if let Some(metadata) = body.get_mut("metadata").and_then(Value::as_object_mut) {
-        metadata.insert("resourceVersion".to_owned(), Value::from(k8s::text(&live, "/metadata/resourceVersion")));
+        metadata
+            .insert("resourceVersion".to_owned(), Value::from(k8s::text(&live, "/metadata/resourceVersion")));
     }
     link.update(&target.address, Arc::new(body)).map(|_| ()).map_err(failed)
 }
@@ -199,28 +226,45 @@ fn migrate(link: &mut Link<'_>, target: &Target) -> Result<(), String> {
     })
 }
 
-fn patch_client_side(link: &mut Link<'_>, original: &Value, target: &Target, three_way: bool) -> Result<(), String> {
+fn patch_client_side(
+    link: &mut Link<'_>,
+    original: &Value,
+    target: &Target,
+    three_way: bool,
+) -> Result<(), String> {
     let address = &target.address;
     let live = match link.get(address) {
         Ok(live) => live,
         Err(fault) if fault.not_found() => Arc::new(Value::Null),
         Err(fault) => {
             let place = format!("{}/{}", address.namespace, address.name);
-            return Err(format!("failed to create patch: unable to get data for current object {place}: {}", fault.text));
+            return Err(format!(
+                "failed to create patch: unable to get data for current object {place}: {}",
+                fault.text
+            ));
         }
     };
     let Some((kind, patch)) = patch::compute(original, target, &live, three_way) else {
-        return link.get(address).map(|_| ()).map_err(|fault| format!("failed to refresh resource information: {}", fault.text));
+        return link
+            .get(address)
+            .map(|_| ())
+            .map_err(|fault| format!("failed to refresh resource information: {}", fault.text));
     };
-    link.patch(address, kind, patch)
-        .map(|_| ())
-        .map_err(|fault| format!("cannot patch \"{}\" with kind {}: {}", address.name, target.gvk.kind, fault.text))
+    link.patch(address, kind, patch).map(|_| ()).map_err(|fault| {
+        format!("cannot patch \"{}\" with kind {}: {}", address.name, target.gvk.kind, fault.text)
+    })
 }
 
 /// Deletes what the original manifest has and the targets have not, in the original order, unless the live object says `keep`.
-fn delete_missing(link: &mut Link<'_>, originals: &[Target], targets: &[Target], dialect: Dialect) -> Vec<String> {
+fn delete_missing(
+    link: &mut Link<'_>,
+    originals: &[Target],
+    targets: &[Target],
+    dialect: Dialect,
+) -> Vec<String> {
     let mut errors = Vec::new();
-    for gone in originals.iter().filter(|original| !targets.iter().any(|target| target.same_object(original))) {
+    for gone in originals.iter().filter(|original| !targets.iter().any(|target| target.same_object(original)))
+    {
         let Ok(live) = link.get(&gone.address) else { continue };
         if k8s::annotation(&live, RESOURCE_POLICY) == Some("keep") {
             continue;
@@ -243,7 +287,11 @@ fn delete_missing(link: &mut Link<'_>, originals: &[Target], targets: &[Target],
 ///
 /// # Errors
 /// Every refusal.
-pub(crate) fn delete_all(link: &mut Link<'_>, targets: &[Target], propagation: Propagation) -> Result<(), Vec<String>> {
+pub(crate) fn delete_all(
+    link: &mut Link<'_>,
+    targets: &[Target],
+    propagation: Propagation,
+) -> Result<(), Vec<String>> {
     if targets.is_empty() {
         return Err(vec!["object not found, skipping delete: no objects visited".to_owned()]);
     }

@@ -76,7 +76,11 @@ impl Dialect {
         if self.is_v4() {
             return errors.join("\n");
         }
-        let head = if errors.len() == 1 { "1 error occurred:".to_owned() } else { format!("{} errors occurred:", errors.len()) };
+        let head = if errors.len() == 1 {
+            "1 error occurred:".to_owned()
+        } else {
+            format!("{} errors occurred:", errors.len())
+        };
         let points: Vec<String> = errors.iter().map(|error| format!("* {error}")).collect();
         format!("{head}\n\t{}\n\n", points.join("\n\t"))
     }
@@ -122,7 +126,10 @@ mod tests {
     #[test]
     fn log_lines_quote_what_needs_it() {
         let line = warn("upgrade failed", &[("name", "t"), ("namespace", ""), ("error", "a \"b\"\n- c")]);
-        assert_eq!(line, "level=WARN msg=\"upgrade failed\" name=t namespace=\"\" error=\"a \\\"b\\\"\\n- c\"\n");
+        assert_eq!(
+            line,
+            "level=WARN msg=\"upgrade failed\" name=t namespace=\"\" error=\"a \\\"b\\\"\\n- c\"\n"
+        );
     }
 
     #[test]

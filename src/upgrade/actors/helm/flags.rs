@@ -136,8 +136,16 @@ impl Flags {
         flags.consistent()
     }
 
-    fn set<'a>(&mut self, name: &str, inline: Option<&'a str>, rest: &mut impl Iterator<Item = &'a str>, dialect: Dialect) -> Result<(), FlagError> {
-        let mut value = || inline.or_else(|| rest.next()).ok_or_else(|| FlagError(format!("flag needs an argument: {name}")));
+    fn set<'a>(
+        &mut self,
+        name: &str,
+        inline: Option<&'a str>,
+        rest: &mut impl Iterator<Item = &'a str>,
+        dialect: Dialect,
+    ) -> Result<(), FlagError> {
+        let mut value = || {
+            inline.or_else(|| rest.next()).ok_or_else(|| FlagError(format!("flag needs an argument: {name}")))
+        };
         match name {
             "--timeout" => self.timeout = seconds(value()?)?,
             "--history-max" => self.history_max = number(name, value()?)?,
@@ -210,7 +218,9 @@ fn unknown(name: &str) -> FlagError {
 }
 
 fn number(name: &str, value: &str) -> Result<usize, FlagError> {
-    value.parse().map_err(|_| FlagError(format!("invalid argument \"{value}\" for \"{name}\" flag: not a whole number")))
+    value.parse().map_err(|_| {
+        FlagError(format!("invalid argument \"{value}\" for \"{name}\" flag: not a whole number"))
+    })
 }
 
 fn cascade(value: &str) -> Result<Propagation, FlagError> {
@@ -218,7 +228,9 @@ fn cascade(value: &str) -> Result<Propagation, FlagError> {
         "background" => Ok(Propagation::Background),
         "foreground" => Ok(Propagation::Foreground),
         "orphan" => Ok(Propagation::Orphan),
-        _ => Err(FlagError(format!("invalid cascade value ({value}). Must be \"background\", \"foreground\", or \"orphan\""))),
+        _ => Err(FlagError(format!(
+            "invalid cascade value ({value}). Must be \"background\", \"foreground\", or \"orphan\""
+        ))),
     }
 }
 
@@ -247,7 +259,11 @@ fn wait(value: Option<&str>, dialect: Dialect) -> Result<Wait, FlagError> {
 /// # Errors
 /// Text that is no duration.
 pub fn seconds(text: &str) -> Result<f64, FlagError> {
-    let bad = || FlagError(format!("invalid argument \"{text}\" for \"--timeout\" flag: time: invalid duration \"{text}\""));
+    let bad = || {
+        FlagError(format!(
+            "invalid argument \"{text}\" for \"--timeout\" flag: time: invalid duration \"{text}\""
+        ))
+    };
     let mut total = 0.0;
     let mut rest = text;
     while !rest.is_empty() {
@@ -278,18 +294,26 @@ mod tests {
 
     #[test]
     fn reads_what_people_type() {
-        let flags = Flags::parse(&["--take-ownership", "--timeout", "1m30s", "--atomic", "--wait"], V3).expect("flags");
+        let flags = Flags::parse(&["--take-ownership", "--timeout", "1m30s", "--atomic", "--wait"], V3)
+            .expect("flags");
         assert!(flags.take_ownership && flags.atomic);
         assert_eq!(flags.wait, Wait::Legacy);
         assert!((flags.timeout - 90.0).abs() < f64::EPSILON);
-        let flags = Flags::parse(&["--server-side=true", "--force-conflicts", "--wait=legacy"], V4).expect("flags");
-        assert_eq!((flags.server_side, flags.force_conflicts, flags.wait), (ServerSide::Yes, true, Wait::Legacy));
+        let flags =
+            Flags::parse(&["--server-side=true", "--force-conflicts", "--wait=legacy"], V4).expect("flags");
+        assert_eq!(
+            (flags.server_side, flags.force_conflicts, flags.wait),
+            (ServerSide::Yes, true, Wait::Legacy)
+        );
     }
 
     #[test]
     fn each_version_knows_its_own_flags() {
         let old = Dialect { helm: Helm { major: 3, minor: 16 } };
-        assert_eq!(Flags::parse(&["--take-ownership"], old).expect_err("3.17").to_string(), "unknown flag: --take-ownership");
+        assert_eq!(
+            Flags::parse(&["--take-ownership"], old).expect_err("3.17").to_string(),
+            "unknown flag: --take-ownership"
+        );
         assert!(Flags::parse(&["--server-side=true"], V3).is_err());
         assert!(Flags::parse(&["--force", "--force-conflicts"], V4).is_err());
     }

@@ -16,8 +16,14 @@ use crate::upgrade::release::Release;
 ///
 /// # Errors
 /// The first failure; later hooks do not run.
-pub(crate) fn run(session: &mut Session<'_, '_>, release: &Release, event: HookEvent, server_side: bool) -> Result<(), String> {
-    let mut hooks: Vec<&Hook> = release.render.hooks.iter().filter(|hook| hook.events.contains(&event)).collect();
+pub(crate) fn run(
+    session: &mut Session<'_, '_>,
+    release: &Release,
+    event: HookEvent,
+    server_side: bool,
+) -> Result<(), String> {
+    let mut hooks: Vec<&Hook> =
+        release.render.hooks.iter().filter(|hook| hook.events.contains(&event)).collect();
     hooks.sort_by(|a, b| a.weight.cmp(&b.weight).then_with(|| name(a).cmp(name(b))));
     for (position, hook) in hooks.iter().enumerate() {
         if let Err((error, ran)) = run_one(session, release, hook, event, server_side) {
@@ -47,13 +53,27 @@ fn word(event: HookEvent) -> &'static str {
 }
 
 /// Runs one hook; the flag says whether it was created before it failed.
-fn run_one(session: &mut Session<'_, '_>, release: &Release, hook: &Hook, event: HookEvent, server_side: bool) -> Result<(), (String, bool)> {
-    delete_by_policy(session, release, hook, DeletePolicy::BeforeHookCreation).map_err(|error| (error, false))?;
+fn run_one(
+    session: &mut Session<'_, '_>,
+    release: &Release,
+    hook: &Hook,
+    event: HookEvent,
+    server_side: bool,
+) -> Result<(), (String, bool)> {
+    delete_by_policy(session, release, hook, DeletePolicy::BeforeHookCreation)
+        .map_err(|error| (error, false))?;
     let path = &hook.manifest.source;
-    let targets = targets(session, release, hook)
-        .map_err(|error| (format!("unable to build kubernetes object for {} hook {path}: {error}", word(event)), false))?;
+    let targets = targets(session, release, hook).map_err(|error| {
+        (format!("unable to build kubernetes object for {} hook {path}: {error}", word(event)), false)
+    })?;
     session.record(release);
-    let method = Method { server_side, force_conflicts: false, force_replace: false, three_way: false, migrate: false };
+    let method = Method {
+        server_side,
+        force_conflicts: false,
+        force_replace: false,
+        three_way: false,
+        migrate: false,
+    };
     create_all(&mut session.link, &targets, method, session.dialect)
         .map_err(|error| (format!("warning: Hook {} {path} failed: {}", word(event), error.text), false))?;
     let bounds = Bounds { timeout: session.flags.timeout, dialect: session.dialect };
@@ -66,14 +86,21 @@ fn targets(session: &mut Session<'_, '_>, release: &Release, hook: &Hook) -> Res
 }
 
 /// Deletes a hook's object if its policies say so; never a CustomResourceDefinition.
-fn delete_by_policy(session: &mut Session<'_, '_>, release: &Release, hook: &Hook, policy: DeletePolicy) -> Result<(), String> {
+fn delete_by_policy(
+    session: &mut Session<'_, '_>,
+    release: &Release,
+    hook: &Hook,
+    policy: DeletePolicy,
+) -> Result<(), String> {
     let default = [DeletePolicy::BeforeHookCreation];
     let policies = if hook.delete_policies.is_empty() { &default[..] } else { &hook.delete_policies };
-    if !policies.contains(&policy) || k8s::text(&hook.manifest.object, "/kind") == "CustomResourceDefinition" {
+    if !policies.contains(&policy) || k8s::text(&hook.manifest.object, "/kind") == "CustomResourceDefinition"
+    {
         return Ok(());
     }
-    let targets = targets(session, release, hook)
-        .map_err(|error| format!("unable to build kubernetes object for deleting hook {}: {error}", hook.manifest.source))?;
+    let targets = targets(session, release, hook).map_err(|error| {
+        format!("unable to build kubernetes object for deleting hook {}: {error}", hook.manifest.source)
+    })?;
     delete_all(&mut session.link, &targets, Propagation::Background).map_err(|errors| errors.join("; "))?;
     if !session.hook_deletion_waits() {
         return Ok(());

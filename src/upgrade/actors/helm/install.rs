@@ -17,7 +17,11 @@ use crate::upgrade::release::{Release, Status};
 ///
 /// # Errors
 /// The text behind `INSTALLATION FAILED: `.
-pub(super) fn run(session: &mut Session<'_, '_>, chart: &Arc<Chart>, values: &Arc<Values>) -> Result<String, String> {
+pub(super) fn run(
+    session: &mut Session<'_, '_>,
+    chart: &Arc<Chart>,
+    values: &Arc<Values>,
+) -> Result<String, String> {
     session.wait_when_atomic();
     let server_side = session.dialect.is_v4() && session.flags.server_side != ServerSide::No;
     let last = available(session)?;
@@ -27,8 +31,9 @@ pub(super) fn run(session: &mut Session<'_, '_>, chart: &Arc<Chart>, values: &Ar
         .map_err(|error| format!("unable to build kubernetes objects from release manifest: {error}"))?;
     let targets = session.owned(&targets);
     let (take, subject) = (session.flags.take_ownership, session.subject);
-    let adopted = ownership::adoptable(&mut session.link, &targets, take, &subject.release, &subject.namespace)
-        .map_err(|error| session.dialect.unable("install", &error))?;
+    let adopted =
+        ownership::adoptable(&mut session.link, &targets, take, &subject.release, &subject.namespace)
+            .map_err(|error| session.dialect.unable("install", &error))?;
     create_namespace(session)?;
     let mut release = first_revision(session, last, render, server_side);
     session.storage.create(&mut session.link, &release, session.flags.history_max)?;
@@ -47,7 +52,12 @@ fn described(session: &Session<'_, '_>, default: &str) -> String {
     if session.flags.description.is_empty() { default.to_owned() } else { session.flags.description.clone() }
 }
 
-fn first_revision(session: &mut Session<'_, '_>, last: Option<Release>, render: Arc<Render>, server_side: bool) -> Release {
+fn first_revision(
+    session: &mut Session<'_, '_>,
+    last: Option<Release>,
+    render: Arc<Render>,
+    server_side: bool,
+) -> Release {
     let number = last.map_or(1, |last| last.revision + 1);
     let mut release = revision(session, number, Status::PendingInstall, render);
     release.description = "Initial install underway".to_owned();
@@ -60,18 +70,29 @@ fn available(session: &mut Session<'_, '_>) -> Result<Option<Release>, String> {
     let name = &session.subject.release;
     let prefix = if session.dialect.is_v4() { "release name check failed: " } else { "" };
     if !valid_name(name) {
-        return Err(format!("{prefix}release name \"{name}\": invalid release name, must match regex ^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$ and the length must not be longer than 53"));
+        return Err(format!(
+            "{prefix}release name \"{name}\": invalid release name, must match regex ^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$ and the length must not be longer than 53"
+        ));
     }
     let last = session.history()?.pop();
     match &last {
         None => Ok(None),
-        Some(release) if session.flags.replace && matches!(release.status, Status::Uninstalled | Status::Failed) => Ok(last),
+        Some(release)
+            if session.flags.replace && matches!(release.status, Status::Uninstalled | Status::Failed) =>
+        {
+            Ok(last)
+        }
         Some(_) => Err(format!("{prefix}cannot re-use a name that is still in use")),
     }
 }
 
 /// `crds/` first, because the API list that templates see is read after them; then the render.
-fn prepare(session: &mut Session<'_, '_>, chart: &Arc<Chart>, values: &Arc<Values>, server_side: bool) -> Result<Arc<Render>, String> {
+fn prepare(
+    session: &mut Session<'_, '_>,
+    chart: &Arc<Chart>,
+    values: &Arc<Values>,
+    server_side: bool,
+) -> Result<Arc<Render>, String> {
     let render = session.render(chart, values, 1, false)?;
     if session.flags.skip_crds || render.crds.is_empty() {
         return Ok(render);
@@ -86,7 +107,8 @@ fn install_crds(session: &mut Session<'_, '_>, files: &[CrdFile], server_side: b
         let name = file.source.split_once("/crds/").map_or(file.source.as_str(), |(_, rest)| rest);
         let failed = |error: String| format!("failed to install CRD crds/{name}: {error}");
         let served = session.link.discover().map_err(|fault| fault.text)?;
-        let targets = build(&served, &file.objects, &session.subject.namespace, session.forge).map_err(failed)?;
+        let targets =
+            build(&served, &file.objects, &session.subject.namespace, session.forge).map_err(failed)?;
         let method = Method {
             server_side,
             force_conflicts: server_side && session.flags.force_conflicts,
@@ -108,34 +130,61 @@ fn create_namespace(session: &mut Session<'_, '_>) -> Result<(), String> {
         return Ok(());
     }
     let name = &session.subject.namespace;
-    let object = Arc::new(json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": {"name": name}}}));
+    let object = Arc::new(
+        json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": {"name": name}}}),
+    );
     let served = session.link.discover().map_err(|fault| fault.text)?;
     let targets = build(&served, [&object], name, session.forge)?;
     let server_side = session.dialect.is_v4() && session.flags.server_side != ServerSide::No;
-    let method = Method { server_side, force_conflicts: false, force_replace: false, three_way: false, migrate: false };
+    let method = Method {
+        server_side,
+        force_conflicts: false,
+        force_replace: false,
+        three_way: false,
+        migrate: false,
+    };
     match create_all(&mut session.link, &targets, method, session.dialect) {
         Err(error) if !error.exists => Err(error.text),
         _ => Ok(()),
     }
 }
 
-fn perform(session: &mut Session<'_, '_>, release: &Release, adopted: &[Target], targets: &[Target], server_side: bool) -> Result<(), String> {
+fn perform(
+    session: &mut Session<'_, '_>,
+    release: &Release,
+    adopted: &[Target],
+    targets: &[Target],
+    server_side: bool,
+) -> Result<(), String> {
     if !session.flags.no_hooks {
-        hooks::run(session, release, HookEvent::PreInstall, server_side).map_err(|error| format!("failed pre-install: {error}"))?;
+        hooks::run(session, release, HookEvent::PreInstall, server_side)
+            .map_err(|error| format!("failed pre-install: {error}"))?;
     }
     write(session, adopted, targets, server_side)?;
     session.wait_ready(targets)?;
     if !session.flags.no_hooks {
-        hooks::run(session, release, HookEvent::PostInstall, server_side).map_err(|error| format!("failed post-install: {error}"))?;
+        hooks::run(session, release, HookEvent::PostInstall, server_side)
+            .map_err(|error| format!("failed post-install: {error}"))?;
     }
     Ok(())
 }
 
-fn write(session: &mut Session<'_, '_>, adopted: &[Target], targets: &[Target], server_side: bool) -> Result<(), String> {
+fn write(
+    session: &mut Session<'_, '_>,
+    adopted: &[Target],
+    targets: &[Target],
+    server_side: bool,
+) -> Result<(), String> {
     if targets.is_empty() {
         return Ok(());
     }
-    let mut method = Method { server_side, force_conflicts: false, force_replace: false, three_way: false, migrate: false };
+    let mut method = Method {
+        server_side,
+        force_conflicts: false,
+        force_replace: false,
+        three_way: false,
+        migrate: false,
+    };
     if adopted.is_empty() {
         return create_all(&mut session.link, targets, method, session.dialect).map_err(|error| error.text);
     }
@@ -162,6 +211,8 @@ fn fail(session: &mut Session<'_, '_>, release: &mut Release, error: String) -> 
     session.flags.keep_history = keep;
     match undone {
         Ok(_) => session.dialect.uninstalled(&release.name, &error),
-        Err(second) => format!("an error occurred while uninstalling the release. original install error: {error}: {second}"),
+        Err(second) => format!(
+            "an error occurred while uninstalling the release. original install error: {error}: {second}"
+        ),
     }
 }

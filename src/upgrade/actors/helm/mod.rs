@@ -76,7 +76,9 @@ pub(crate) fn run(
         log: String::new(),
     };
     let result = match command {
-        Command::Install { chart, values } => install::run(&mut session, chart, values).map_err(|error| format!("INSTALLATION FAILED: {error}")),
+        Command::Install { chart, values } => {
+            install::run(&mut session, chart, values).map_err(|error| format!("INSTALLATION FAILED: {error}"))
+        }
         Command::Upgrade { chart, values } => upgrade::command(&mut session, chart, values),
         Command::Rollback { revision } => rollback::run(&mut session, *revision),
         Command::Uninstall => uninstall::run(&mut session),
@@ -91,7 +93,11 @@ impl Session<'_, '_> {
         }
         let terminal = match result {
             Ok(stdout) => Terminal { exit_code: 0, stdout, stderr: self.log },
-            Err(error) => Terminal { exit_code: 1, stdout: String::new(), stderr: format!("{}Error: {error}\n", self.log) },
+            Err(error) => Terminal {
+                exit_code: 1,
+                stdout: String::new(),
+                stderr: format!("{}Error: {error}\n", self.log),
+            },
         };
         Finished { terminal, exchanges: self.link.exchanges }
     }
@@ -113,11 +119,19 @@ impl Session<'_, '_> {
     /// The server's refusal.
     fn history(&mut self) -> Result<Vec<Release>, String> {
         let name = self.subject.release.clone();
-        self.storage.history(&mut self.link, &name).map_err(|fault| format!("query: failed to query with labels: {}", fault.text))
+        self.storage
+            .history(&mut self.link, &name)
+            .map_err(|fault| format!("query: failed to query with labels: {}", fault.text))
     }
 
     /// Renders with the cluster's version and API list.
-    fn render(&mut self, chart: &Arc<Chart>, config: &Arc<Values>, revision: u64, is_upgrade: bool) -> Result<Arc<Render>, String> {
+    fn render(
+        &mut self,
+        chart: &Arc<Chart>,
+        config: &Arc<Values>,
+        revision: u64,
+        is_upgrade: bool,
+    ) -> Result<Arc<Render>, String> {
         let version = self.link.version().map_err(|fault| fault.text)?;
         let served = self.link.discover().map_err(|fault| fault.text)?;
         let options = Options {
@@ -178,13 +192,17 @@ impl Session<'_, '_> {
 
     /// The last lines of a successful install or upgrade.
     fn summary(&self, release: &Release) -> String {
-        let mut out = format!("NAME: {}\nLAST DEPLOYED: {:.0}\nNAMESPACE: {}\n", release.name, release.last_deployed, release.namespace);
+        let mut out = format!(
+            "NAME: {}\nLAST DEPLOYED: {:.0}\nNAMESPACE: {}\n",
+            release.name, release.last_deployed, release.namespace
+        );
         out.push_str(&format!("STATUS: {}\nREVISION: {}\n", release.status.as_str(), release.revision));
         if self.dialect.is_v4() {
             out.push_str(&format!("DESCRIPTION: {}\n", release.description));
         }
         out.push_str("TEST SUITE: None\n");
-        if let Some(notes) = release.render.notes.as_deref().map(str::trim).filter(|notes| !notes.is_empty()) {
+        if let Some(notes) = release.render.notes.as_deref().map(str::trim).filter(|notes| !notes.is_empty())
+        {
             out.push_str(&format!("NOTES:\n{notes}\n"));
         }
         out
@@ -215,7 +233,13 @@ fn api_versions(served: &[crate::cluster::ApiResource]) -> Vec<String> {
 /// The values and the chart that an upgrade renders with.
 ///
 /// Source: Helm, `pkg/action/upgrade.go`, `reuseValues`.
-fn reuse_values(dialect: Dialect, reuse: Reuse, current: &Release, chart: &Arc<Chart>, given: &Arc<Values>) -> Result<(Arc<Chart>, Arc<Values>), String> {
+fn reuse_values(
+    dialect: Dialect,
+    reuse: Reuse,
+    current: &Release,
+    chart: &Arc<Chart>,
+    given: &Arc<Values>,
+) -> Result<(Arc<Chart>, Arc<Values>), String> {
     let old = &current.render.config;
     let over_old = || {
         let mut merged = Values::clone(given);

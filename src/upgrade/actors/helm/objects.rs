@@ -74,13 +74,20 @@ pub(crate) fn build<'o>(
 fn flatten(object: &Arc<Value>) -> Vec<Arc<Value>> {
     let items = object.get("items").and_then(Value::as_array);
     match items {
-        Some(items) if k8s::text(object, "/kind").ends_with("List") => items.iter().map(|i| Arc::new(i.clone())).collect(),
+        Some(items) if k8s::text(object, "/kind").ends_with("List") => {
+            items.iter().map(|i| Arc::new(i.clone())).collect()
+        }
         _ if object.is_null() => Vec::new(),
         _ => vec![Arc::clone(object)],
     }
 }
 
-fn target(served: &[ApiResource], object: &Arc<Value>, namespace: &str, forge: &Forge) -> Result<Target, String> {
+fn target(
+    served: &[ApiResource],
+    object: &Arc<Value>,
+    namespace: &str,
+    forge: &Forge,
+) -> Result<Target, String> {
     let gvk = Gvk::of(object);
     let name = k8s::text(object, "/metadata/name").to_owned();
     let own = k8s::text(object, "/metadata/namespace");
@@ -202,7 +209,11 @@ mod tests {
     use crate::cluster::Resource;
 
     fn served() -> Vec<ApiResource> {
-        let resource = |group: &str, plural: &str| Resource { group: group.into(), version: "v1".into(), plural: plural.into() };
+        let resource = |group: &str, plural: &str| Resource {
+            group: group.into(),
+            version: "v1".into(),
+            plural: plural.into(),
+        };
         vec![
             ApiResource { resource: resource("", "configmaps"), kind: "ConfigMap".into(), namespaced: true },
             ApiResource { resource: resource("", "namespaces"), kind: "Namespace".into(), namespaced: false },
@@ -215,7 +226,8 @@ mod tests {
             {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}},
             {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "n"}}]}));
         let forge = Forge::default();
-        let targets = build(&served(), [&list, &Arc::new(Value::Null)], "prod", &forge).expect("both are served");
+        let targets =
+            build(&served(), [&list, &Arc::new(Value::Null)], "prod", &forge).expect("both are served");
         let names: Vec<_> = targets.iter().map(Target::describe).collect();
         assert_eq!(names, [r#"ConfigMap "a" in namespace "prod""#, r#"Namespace "n" in namespace """#]);
         assert_eq!(k8s::text(&targets[0].object, "/metadata/namespace"), "prod");
@@ -223,9 +235,14 @@ mod tests {
 
     #[test]
     fn names_every_kind_that_is_not_served() {
-        let pdb = Arc::new(json!({"apiVersion": "policy/v1beta1", "kind": "PodDisruptionBudget", "metadata": {"name": "p"}}));
+        let pdb = Arc::new(
+            json!({"apiVersion": "policy/v1beta1", "kind": "PodDisruptionBudget", "metadata": {"name": "p"}}),
+        );
         let one = build(&served(), [&pdb], "x", &Forge::default()).expect_err("not served");
-        assert_eq!(one, "resource mapping not found for name: \"p\" namespace: \"\" from \"\": no matches for kind \"PodDisruptionBudget\" in version \"policy/v1beta1\"\nensure CRDs are installed first");
+        assert_eq!(
+            one,
+            "resource mapping not found for name: \"p\" namespace: \"\" from \"\": no matches for kind \"PodDisruptionBudget\" in version \"policy/v1beta1\"\nensure CRDs are installed first"
+        );
         let two = build(&served(), [&pdb, &pdb], "x", &Forge::default()).expect_err("not served");
         assert!(two.starts_with('[') && two.ends_with(']'));
     }

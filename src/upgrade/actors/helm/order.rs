@@ -70,7 +70,9 @@ mod tests {
     #[test]
     fn custom_resources_go_last_and_webhooks_first_in_v4() {
         let objects: Vec<Arc<Value>> =
-            ["Widget", "CustomResourceDefinition", "ValidatingWebhookConfiguration", "Deployment", "Gadget"].map(|kind| Arc::new(json!({"kind": kind}))).into();
+            ["Widget", "CustomResourceDefinition", "ValidatingWebhookConfiguration", "Deployment", "Gadget"]
+                .map(|kind| Arc::new(json!({"kind": kind})))
+                .into();
         let kinds = |v4| {
             let mut documents: Vec<&Arc<Value>> = objects.iter().collect();
             for_uninstall(&mut documents, v4);

@@ -18,14 +18,17 @@ pub(crate) fn check(live: &Value, release: &str, namespace: &str) -> Result<(), 
         ("annotation", RELEASE_NAME, release, k8s::annotation(live, RELEASE_NAME)),
         ("annotation", RELEASE_NAMESPACE, namespace, k8s::annotation(live, RELEASE_NAMESPACE)),
     ];
-    let errors: Vec<String> = wanted.into_iter().filter_map(|(what, key, value, live)| complaint(what, key, value, live)).collect();
+    let errors: Vec<String> =
+        wanted.into_iter().filter_map(|(what, key, value, live)| complaint(what, key, value, live)).collect();
     if errors.is_empty() { Ok(()) } else { Err(format!("invalid ownership metadata; {}", errors.join("; "))) }
 }
 
 fn complaint(what: &str, key: &str, wanted: &str, live: Option<&str>) -> Option<String> {
     match live {
         Some(value) if value == wanted => None,
-        Some(value) => Some(format!("{what} validation error: key \"{key}\" must equal \"{wanted}\": current value is \"{value}\"")),
+        Some(value) => Some(format!(
+            "{what} validation error: key \"{key}\" must equal \"{wanted}\": current value is \"{value}\""
+        )),
         None => Some(format!("{what} validation error: missing key \"{key}\": must be set to \"{wanted}\"")),
     }
 }
@@ -34,7 +37,13 @@ fn complaint(what: &str, key: &str, wanted: &str, live: Option<&str>) -> Option<
 ///
 /// # Errors
 /// The first object that may not be adopted or can't be read.
-pub(crate) fn adoptable(link: &mut Link<'_>, fresh: &[Target], take: bool, release: &str, namespace: &str) -> Result<Vec<Target>, String> {
+pub(crate) fn adoptable(
+    link: &mut Link<'_>,
+    fresh: &[Target],
+    take: bool,
+    release: &str,
+    namespace: &str,
+) -> Result<Vec<Target>, String> {
     let mut adopted = Vec::new();
     for target in fresh {
         if generated(&target.object)? {
@@ -44,14 +53,21 @@ pub(crate) fn adoptable(link: &mut Link<'_>, fresh: &[Target], take: bool, relea
             Ok(live) => {
                 if !take {
                     check(&live, release, namespace).map_err(|why| {
-                        format!("{} exists and cannot be imported into the current release: {why}", target.describe())
+                        format!(
+                            "{} exists and cannot be imported into the current release: {why}",
+                            target.describe()
+                        )
                     })?;
                 }
                 adopted.push(target.clone());
             }
             Err(fault) if fault.not_found() => {}
             Err(fault) => {
-                return Err(format!("could not get information about the resource {}: {}", target.describe(), fault.text));
+                return Err(format!(
+                    "could not get information about the resource {}: {}",
+                    target.describe(),
+                    fault.text
+                ));
             }
         }
     }
@@ -89,6 +105,9 @@ mod tests {
     fn another_release_is_named() {
         let other = json!({"metadata": {"labels": {MANAGED_BY: "Helm"}, "annotations": {RELEASE_NAME: "b", RELEASE_NAMESPACE: "ns"}}});
         let error = check(&other, "a", "ns").expect_err("another release");
-        assert!(error.ends_with("key \"meta.helm.sh/release-name\" must equal \"a\": current value is \"b\""), "{error}");
+        assert!(
+            error.ends_with("key \"meta.helm.sh/release-name\" must equal \"a\": current value is \"b\""),
+            "{error}"
+        );
     }
 }

@@ -45,7 +45,12 @@ pub(crate) fn is_typed(gvk: &Gvk) -> bool {
 }
 
 /// The patch from `original` to the target, and its content type; `None` when there is nothing to send.
-pub(crate) fn compute(original: &Value, target: &Target, live: &Value, three_way: bool) -> Option<(PatchType, Value)> {
+pub(crate) fn compute(
+    original: &Value,
+    target: &Target,
+    live: &Value,
+    three_way: bool,
+) -> Option<(PatchType, Value)> {
     let (kind, patch) = if is_typed(&target.gvk) {
         (PatchType::Strategic, strategic::three_way(original, &target.object, live, &target.gvk.kind))
     } else if three_way {
@@ -75,7 +80,8 @@ fn three_way_merge(original: &Value, modified: &Value, live: &Value) -> Value {
 fn without_nulls(patch: Value) -> Option<Value> {
     let Value::Object(map) = patch else { return Some(patch).filter(|value| !value.is_null()) };
     let was_empty = map.is_empty();
-    let kept: Map<_, _> = map.into_iter().filter_map(|(key, value)| Some((key, without_nulls(value)?))).collect();
+    let kept: Map<_, _> =
+        map.into_iter().filter_map(|(key, value)| Some((key, without_nulls(value)?))).collect();
     (was_empty || !kept.is_empty()).then_some(Value::Object(kept))
 }
 
@@ -84,7 +90,8 @@ fn only_nulls(patch: Value) -> Option<Value> {
     match patch {
         Value::Null => Some(Value::Null),
         Value::Object(map) => {
-            let kept: Map<_, _> = map.into_iter().filter_map(|(key, value)| Some((key, only_nulls(value)?))).collect();
+            let kept: Map<_, _> =
+                map.into_iter().filter_map(|(key, value)| Some((key, only_nulls(value)?))).collect();
             (!kept.is_empty()).then_some(Value::Object(kept))
         }
         _ => None,
@@ -137,7 +144,8 @@ pub(crate) fn same(a: &Value, b: &Value) -> bool {
         (Value::Number(x), Value::Number(y)) => x == y || x.as_f64() == y.as_f64(),
         (Value::Array(x), Value::Array(y)) => x.len() == y.len() && x.iter().zip(y).all(|(x, y)| same(x, y)),
         (Value::Object(x), Value::Object(y)) => {
-            x.len() == y.len() && x.iter().all(|(key, value)| y.get(key).is_some_and(|other| same(value, other)))
+            x.len() == y.len()
+                && x.iter().all(|(key, value)| y.get(key).is_some_and(|other| same(value, other)))
         }
         _ => a == b,
     }
@@ -153,7 +161,10 @@ mod tests {
     fn a_merge_patch_names_only_what_differs() {
         let old = json!({"spec": {"a": "1", "list": ["x"], "gone": 1, "n": 1}});
         let new = json!({"spec": {"a": "2", "list": ["x", "y"], "n": 1.0}, "metadata": {}});
-        assert_eq!(merge_patch(&old, &new), json!({"spec": {"a": "2", "list": ["x", "y"], "gone": null}, "metadata": {}}));
+        assert_eq!(
+            merge_patch(&old, &new),
+            json!({"spec": {"a": "2", "list": ["x", "y"], "gone": null}, "metadata": {}})
+        );
     }
 
     #[test]
@@ -168,7 +179,11 @@ mod tests {
 
     #[test]
     fn custom_resources_are_not_typed_and_crds_are() {
-        let gvk = |group: &str, version: &str, kind: &str| Gvk { group: group.into(), version: version.into(), kind: kind.into() };
+        let gvk = |group: &str, version: &str, kind: &str| Gvk {
+            group: group.into(),
+            version: version.into(),
+            kind: kind.into(),
+        };
         assert!(is_typed(&gvk("apiextensions.k8s.io", "v1", "CustomResourceDefinition")));
         assert!(!is_typed(&gvk("apiextensions.k8s.io", "v1beta1", "CustomResourceDefinition")));
         assert!(!is_typed(&gvk("trainer.kubeflow.org", "v1alpha1", "TrainJob")));

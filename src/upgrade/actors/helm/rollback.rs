@@ -27,11 +27,20 @@ pub(super) fn roll(session: &mut Session<'_, '_>, to: u64) -> Result<(), String>
     let history = session.history()?;
     let mut current = history.last().cloned().ok_or_else(|| "release: not found".to_owned())?;
     let to = if to == 0 { current.revision.saturating_sub(1) } else { to };
-    let previous = history.into_iter().find(|release| release.revision == to).ok_or_else(|| format!("release has no {to} version"))?;
-    let server_side = session.dialect.is_v4() && server_side(session.flags.server_side, previous.apply_method);
-    let mut target = revision(session, current.revision + 1, Status::PendingRollback, Arc::clone(&previous.render));
+    let previous = history
+        .into_iter()
+        .find(|release| release.revision == to)
+        .ok_or_else(|| format!("release has no {to} version"))?;
+    let server_side =
+        session.dialect.is_v4() && server_side(session.flags.server_side, previous.apply_method);
+    let mut target =
+        revision(session, current.revision + 1, Status::PendingRollback, Arc::clone(&previous.render));
     target.first_deployed = current.first_deployed;
-    target.description = if session.flags.description.is_empty() { format!("Rollback to {to}") } else { session.flags.description.clone() };
+    target.description = if session.flags.description.is_empty() {
+        format!("Rollback to {to}")
+    } else {
+        session.flags.description.clone()
+    };
     target.apply_method = session.method_mark(server_side);
     session.storage.create(&mut session.link, &target, session.flags.history_max)?;
     perform(session, &mut current, &mut target, server_side)?;
@@ -40,10 +49,15 @@ pub(super) fn roll(session: &mut Session<'_, '_>, to: u64) -> Result<(), String>
     session.storage.update(&mut session.link, &target)
 }
 
-fn perform(session: &mut Session<'_, '_>, current: &mut Release, target: &mut Release, server_side: bool) -> Result<(), String> {
-    let originals = session
-        .build(&current.render)
-        .map_err(|error| format!("unable to build kubernetes objects from current release manifest: {error}"))?;
+fn perform(
+    session: &mut Session<'_, '_>,
+    current: &mut Release,
+    target: &mut Release,
+    server_side: bool,
+) -> Result<(), String> {
+    let originals = session.build(&current.render).map_err(|error| {
+        format!("unable to build kubernetes objects from current release manifest: {error}")
+    })?;
     let targets = session
         .build(&target.render)
         .map_err(|error| format!("unable to build kubernetes objects from new release manifest: {error}"))?;

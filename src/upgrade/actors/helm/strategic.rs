@@ -50,11 +50,15 @@ const RETAIN_KEYS: &[(&str, &str)] = &[("strategy", "Deployment")];
 
 fn strategy(field: &str, path: &[&str]) -> Strategy {
     let fits = |within: &str| within.is_empty() || path.iter().any(|part| part.contains(within));
-    LISTS.iter().find(|(name, within, _)| *name == field && fits(within)).map_or(Strategy::Atomic, |(_, _, strategy)| *strategy)
+    LISTS
+        .iter()
+        .find(|(name, within, _)| *name == field && fits(within))
+        .map_or(Strategy::Atomic, |(_, _, strategy)| *strategy)
 }
 
 fn retains_keys(field: &str, path: &[&str]) -> bool {
-    RETAIN_KEYS.iter().any(|(name, kind)| *name == field && path.first() == Some(kind)) || path.last() == Some(&"volumes")
+    RETAIN_KEYS.iter().any(|(name, kind)| *name == field && path.first() == Some(kind))
+        || path.last() == Some(&"volumes")
 }
 
 /// Which differences a pass looks for.
@@ -76,7 +80,12 @@ pub(crate) fn three_way(original: &Value, modified: &Value, live: &Value, kind: 
     Value::Object(merge(deletions, changes))
 }
 
-fn diff_maps<'a>(from: &'a Map<String, Value>, to: &'a Map<String, Value>, pass: Pass, path: &mut Vec<&'a str>) -> Map<String, Value> {
+fn diff_maps<'a>(
+    from: &'a Map<String, Value>,
+    to: &'a Map<String, Value>,
+    pass: Pass,
+    path: &mut Vec<&'a str>,
+) -> Map<String, Value> {
     let mut patch = Map::new();
     for (key, old) in from {
         match to.get(key) {
@@ -95,7 +104,14 @@ fn diff_maps<'a>(from: &'a Map<String, Value>, to: &'a Map<String, Value>, pass:
     patch
 }
 
-fn diff_field<'a>(key: &'a str, old: &'a Value, new: &'a Value, pass: Pass, path: &mut Vec<&'a str>, patch: &mut Map<String, Value>) {
+fn diff_field<'a>(
+    key: &'a str,
+    old: &'a Value,
+    new: &'a Value,
+    pass: Pass,
+    path: &mut Vec<&'a str>,
+    patch: &mut Map<String, Value>,
+) {
     match (old, new) {
         (Value::Object(old), Value::Object(new)) => {
             let retain = retains_keys(key, path);
@@ -124,7 +140,14 @@ fn sorted_keys(map: &Map<String, Value>) -> Value {
     json!(keys)
 }
 
-fn diff_lists<'a>(key: &'a str, old: &'a [Value], new: &'a [Value], pass: Pass, path: &mut Vec<&'a str>, patch: &mut Map<String, Value>) {
+fn diff_lists<'a>(
+    key: &'a str,
+    old: &'a [Value],
+    new: &'a [Value],
+    pass: Pass,
+    path: &mut Vec<&'a str>,
+    patch: &mut Map<String, Value>,
+) {
     match strategy(key, path) {
         Strategy::Atomic => {
             let equal = old.len() == new.len() && old.iter().zip(new).all(|(a, b)| same(a, b));
@@ -181,7 +204,8 @@ fn diff_keyed<'a>(
     }
     let reordered = pass == Pass::Changes && !same_order(old, new, merge_key);
     if !items.is_empty() || reordered {
-        let order: Vec<Value> = new.iter().map(|element| json!({merge_key: element.get(merge_key)})).collect();
+        let order: Vec<Value> =
+            new.iter().map(|element| json!({merge_key: element.get(merge_key)})).collect();
         patch.insert(format!("$setElementOrder/{key}"), Value::Array(order));
     }
     if !items.is_empty() {
@@ -189,7 +213,13 @@ fn diff_keyed<'a>(
     }
 }
 
-fn diff_element<'a>(merge_key: &str, old: Option<&'a Value>, new: &'a Value, pass: Pass, path: &mut Vec<&'a str>) -> Option<Value> {
+fn diff_element<'a>(
+    merge_key: &str,
+    old: Option<&'a Value>,
+    new: &'a Value,
+    pass: Pass,
+    path: &mut Vec<&'a str>,
+) -> Option<Value> {
     let (Some(old), Some(fields)) = (old.and_then(Value::as_object), new.as_object()) else {
         return (pass == Pass::Changes).then(|| new.clone());
     };
@@ -217,7 +247,9 @@ fn merge(mut deletions: Map<String, Value>, changes: Map<String, Value>) -> Map<
     for (key, change) in changes {
         let merged = match (deletions.remove(&key), change) {
             (Some(Value::Object(deleted)), Value::Object(changed)) => Value::Object(merge(deleted, changed)),
-            (Some(Value::Array(deleted)), Value::Array(changed)) if !key.starts_with('$') => Value::Array(merge_lists(deleted, changed, &key)),
+            (Some(Value::Array(deleted)), Value::Array(changed)) if !key.starts_with('$') => {
+                Value::Array(merge_lists(deleted, changed, &key))
+            }
             (_, change) => change,
         };
         deletions.insert(key, merged);
@@ -261,12 +293,15 @@ mod tests {
         let new = json!({"spec": {"template": {"spec": {"containers": [
             {"name": "main", "image": "a:2", "env": [{"name": "A", "value": "1"}, {"name": "C", "value": "3"}]}]}}}});
         let patch = three_way(&old, &new, &old, "Deployment");
-        assert_eq!(patch, json!({"spec": {"template": {"spec": {
+        assert_eq!(
+            patch,
+            json!({"spec": {"template": {"spec": {
             "$setElementOrder/containers": [{"name": "main"}],
             "containers": [
                 {"name": "main", "image": "a:2", "$setElementOrder/env": [{"name": "A"}, {"name": "C"}],
                  "env": [{"name": "C", "value": "3"}, {"name": "B", "$patch": "delete"}]},
-                {"name": "side", "$patch": "delete"}]}}}}));
+                {"name": "side", "$patch": "delete"}]}}}})
+        );
     }
 
     #[test]
@@ -276,9 +311,12 @@ mod tests {
         let live = json!({"spec": {"clusterIP": "10.0.0.1", "ports": [
             {"name": "http", "port": 80, "protocol": "TCP", "targetPort": 80}, {"name": "admin", "port": 81, "protocol": "TCP"}]}});
         let patch = three_way(&old, &new, &live, "Service");
-        assert_eq!(patch, json!({"spec": {
+        assert_eq!(
+            patch,
+            json!({"spec": {
             "$setElementOrder/ports": [{"port": 80}, {"port": 82}],
-            "ports": [{"name": "metrics", "port": 82}, {"port": 81, "$patch": "delete"}]}}));
+            "ports": [{"name": "metrics", "port": 82}, {"port": 81, "$patch": "delete"}]}})
+        );
     }
 
     #[test]
@@ -292,14 +330,18 @@ mod tests {
     fn versions_of_a_crd_are_replaced_whole() {
         let old = json!({"spec": {"versions": [{"name": "v1", "schema": {"a": 1}}]}});
         let new = json!({"spec": {"versions": [{"name": "v1", "schema": {"b": 1}}]}});
-        assert_eq!(three_way(&old, &new, &old, "CustomResourceDefinition"), json!({"spec": {"versions": [{"name": "v1", "schema": {"b": 1}}]}}));
+        assert_eq!(
+            three_way(&old, &new, &old, "CustomResourceDefinition"),
+            json!({"spec": {"versions": [{"name": "v1", "schema": {"b": 1}}]}})
+        );
     }
 
     #[test]
     fn a_changed_deployment_strategy_drops_its_old_parameters() {
         let old = json!({"spec": {"strategy": {"type": "RollingUpdate"}}});
         let new = json!({"spec": {"strategy": {"type": "Recreate"}}});
-        let live = json!({"spec": {"strategy": {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": "25%"}}}});
+        let live =
+            json!({"spec": {"strategy": {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": "25%"}}}});
         assert_eq!(
             three_way(&old, &new, &live, "Deployment"),
             json!({"spec": {"strategy": {"type": "Recreate", "$retainKeys": ["type"]}}})

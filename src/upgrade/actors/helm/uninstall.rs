@@ -21,7 +21,10 @@ use crate::upgrade::release::{Release, Status};
 pub(super) fn run(session: &mut Session<'_, '_>) -> Result<String, String> {
     let name = session.subject.release.clone();
     let mut history = session.history()?;
-    let mut release = history.last().cloned().ok_or_else(|| format!("uninstall: Release not loaded: {name}: release: not found"))?;
+    let mut release = history
+        .last()
+        .cloned()
+        .ok_or_else(|| format!("uninstall: Release not loaded: {name}: release: not found"))?;
     if release.status == Status::Uninstalled {
         return already_gone(session, &history, &name);
     }
@@ -31,17 +34,26 @@ pub(super) fn run(session: &mut Session<'_, '_>) -> Result<String, String> {
         hooks::run(session, &release, HookEvent::PreDelete, session.dialect.is_v4())?;
     }
     session.record(&release);
-    let (deleted, kept) = delete_release(session, &release).map_err(|()| format!("failed to delete release: {name}"))?;
+    let (deleted, kept) =
+        delete_release(session, &release).map_err(|()| format!("failed to delete release: {name}"))?;
     let mut errors = afterwards(session, &release, &deleted);
     release.status = Status::Uninstalled;
-    release.description = if session.flags.description.is_empty() { "Uninstallation complete".to_owned() } else { session.flags.description.clone() };
+    release.description = if session.flags.description.is_empty() {
+        "Uninstallation complete".to_owned()
+    } else {
+        session.flags.description.clone()
+    };
     if session.flags.keep_history {
         keep(session, &mut history, &release);
     } else if let Err(error) = purge(session, &history) {
         errors.push(format!("uninstall: Failed to purge the release: {error}"));
     }
     if !errors.is_empty() {
-        return Err(format!("uninstallation completed with {} error(s): {}", errors.len(), errors.join("; ")));
+        return Err(format!(
+            "uninstallation completed with {} error(s): {}",
+            errors.len(),
+            errors.join("; ")
+        ));
     }
     let kept = if kept.is_empty() { kept } else { format!("{kept}\n") };
     Ok(format!("{kept}release \"{name}\" uninstalled\n"))
@@ -84,15 +96,22 @@ fn keep(session: &mut Session<'_, '_>, history: &mut [Release], last: &Release) 
 
 /// Deletes the manifest's objects in uninstall order, except those that its own text keeps; a live annotation does not count.
 fn delete_release(session: &mut Session<'_, '_>, release: &Release) -> Result<(Vec<Target>, String), ()> {
-    let mut documents: Vec<&Arc<Value>> = release.render.manifests.iter().map(|manifest| &manifest.object).filter(|o| !o.is_null()).collect();
+    let mut documents: Vec<&Arc<Value>> =
+        release.render.manifests.iter().map(|manifest| &manifest.object).filter(|o| !o.is_null()).collect();
     order::for_uninstall(&mut documents, session.dialect.is_v4());
-    let policy = |object: &Value| k8s::annotation(object, RESOURCE_POLICY).map(|policy| policy.trim().to_lowercase());
-    let kept: Vec<&&Arc<Value>> = documents.iter().filter(|object| policy(object).as_deref() == Some("keep")).collect();
+    let policy =
+        |object: &Value| k8s::annotation(object, RESOURCE_POLICY).map(|policy| policy.trim().to_lowercase());
+    let kept: Vec<&&Arc<Value>> =
+        documents.iter().filter(|object| policy(object).as_deref() == Some("keep")).collect();
     let mut info = String::new();
     if !kept.is_empty() {
         info.push_str("These resources were kept due to the resource policy:\n");
         for object in kept {
-            info.push_str(&format!("[{}] {}\n", k8s::text(object, "/kind"), k8s::text(object, "/metadata/name")));
+            info.push_str(&format!(
+                "[{}] {}\n",
+                k8s::text(object, "/kind"),
+                k8s::text(object, "/metadata/name")
+            ));
         }
     }
     let doomed = documents.iter().filter(|object| policy(object).is_none()).copied();
@@ -114,7 +133,9 @@ fn owned_only(session: &mut Session<'_, '_>, targets: Vec<Target>, info: &mut St
     let (mut owned, mut others, mut unread) = (Vec::new(), Vec::new(), Vec::new());
     for target in targets {
         match session.link.get(&target.address) {
-            Ok(live) if ownership::check(&live, &subject.release, &subject.namespace).is_ok() => owned.push(target),
+            Ok(live) if ownership::check(&live, &subject.release, &subject.namespace).is_ok() => {
+                owned.push(target)
+            }
             Ok(_) => others.push(target),
             Err(fault) if fault.not_found() => {}
             Err(fault) => unread.push((target, fault.text)),
@@ -123,7 +144,10 @@ fn owned_only(session: &mut Session<'_, '_>, targets: Vec<Target>, info: &mut St
     report_others(session, &others, info);
     if !unread.is_empty() {
         separate(info);
-        info.push_str(&format!("{} resource(s) were not deleted because their ownership could not be verified:\n", unread.len()));
+        info.push_str(&format!(
+            "{} resource(s) were not deleted because their ownership could not be verified:\n",
+            unread.len()
+        ));
         for (target, error) in &unread {
             info.push_str(&format!("[{}] {}: {error}\n", target.gvk.kind, target.address.name));
         }
@@ -136,12 +160,20 @@ fn report_others(session: &mut Session<'_, '_>, others: &[Target], info: &mut St
         return;
     }
     separate(info);
-    info.push_str(&format!("{} resource(s) were not deleted because they are not owned by this release:\n", others.len()));
+    info.push_str(&format!(
+        "{} resource(s) were not deleted because they are not owned by this release:\n",
+        others.len()
+    ));
     for target in others {
         let (kind, address, release) = (&target.gvk.kind, &target.address, &session.subject.release);
         session.log.push_str(&super::dialect::warn(
             "skipping delete of resource not owned by this release",
-            &[("kind", kind), ("name", &address.name), ("namespace", &address.namespace), ("release", release)],
+            &[
+                ("kind", kind),
+                ("name", &address.name),
+                ("namespace", &address.namespace),
+                ("release", release),
+            ],
         ));
         info.push_str(&format!("[{kind}] {}\n", address.name));
     }

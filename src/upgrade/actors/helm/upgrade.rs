@@ -16,7 +16,11 @@ use crate::upgrade::release::{ApplyMethod, Release, Status};
 ///
 /// # Errors
 /// The text behind `Error: `.
-pub(super) fn command(session: &mut Session<'_, '_>, chart: &Arc<Chart>, values: &Arc<Values>) -> Result<String, String> {
+pub(super) fn command(
+    session: &mut Session<'_, '_>,
+    chart: &Arc<Chart>,
+    values: &Arc<Values>,
+) -> Result<String, String> {
     let name = &session.subject.release;
     if session.flags.install {
         let last = session.history()?.pop();
@@ -50,7 +54,8 @@ fn run(session: &mut Session<'_, '_>, chart: &Arc<Chart>, values: &Arc<Values>) 
             session.record(&plan.old);
             plan.new.status = Status::Deployed;
             let description = &session.flags.description;
-            plan.new.description = if description.is_empty() { "Upgrade complete".to_owned() } else { description.clone() };
+            plan.new.description =
+                if description.is_empty() { "Upgrade complete".to_owned() } else { description.clone() };
             session.storage.update(&mut session.link, &plan.new)?;
             Ok(plan.new)
         }
@@ -76,7 +81,8 @@ fn prepare(session: &mut Session<'_, '_>, chart: &Arc<Chart>, values: &Arc<Value
     let targets = session.build(&render)?;
     let mut current = session.build(&old.render).map_err(|error| unbuildable(&error))?;
     let targets = session.owned(&targets);
-    let fresh: Vec<Target> = targets.iter().filter(|target| !current.iter().any(|old| old.same_key(target))).cloned().collect();
+    let fresh: Vec<Target> =
+        targets.iter().filter(|target| !current.iter().any(|old| old.same_key(target))).cloned().collect();
     let (take, namespace) = (session.flags.take_ownership, session.subject.namespace.clone());
     let adopted = ownership::adoptable(&mut session.link, &fresh, take, &name, &namespace)
         .map_err(|error| session.dialect.unable("update", &error))?;
@@ -86,7 +92,9 @@ fn prepare(session: &mut Session<'_, '_>, chart: &Arc<Chart>, values: &Arc<Value
 
 fn unbuildable(error: &str) -> String {
     if error.contains("unable to recognize \"\": no matches for kind") {
-        return format!("current release manifest contains removed kubernetes api(s) for this kubernetes version and it is therefore unable to build the kubernetes objects for performing the diff. error from kubernetes: {error}");
+        return format!(
+            "current release manifest contains removed kubernetes api(s) for this kubernetes version and it is therefore unable to build the kubernetes objects for performing the diff. error from kubernetes: {error}"
+        );
     }
     format!("unable to build kubernetes objects from current release manifest: {error}")
 }
@@ -122,7 +130,8 @@ fn perform(session: &mut Session<'_, '_>, plan: &Plan, created: &mut Vec<Target>
         migrate: plan.server_side && plan.old.apply_method != ApplyMethod::ServerSide,
     };
     let mut written = Written::default();
-    let result = update_all(&mut session.link, &plan.current, &plan.targets, method, session.dialect, &mut written);
+    let result =
+        update_all(&mut session.link, &plan.current, &plan.targets, method, session.dialect, &mut written);
     session.log.push_str(&written.log);
     *created = written.created;
     let result = result.and_then(|()| session.wait_ready(&plan.targets));
@@ -161,14 +170,23 @@ fn fail(session: &mut Session<'_, '_>, release: &mut Release, created: &[Target]
 fn undo(session: &mut Session<'_, '_>, name: &str, error: &str) -> String {
     let history = match session.history() {
         Ok(history) => history,
-        Err(second) => return format!("an error occurred while finding last successful release. original upgrade error: {error}: {second}"),
+        Err(second) => {
+            return format!(
+                "an error occurred while finding last successful release. original upgrade error: {error}: {second}"
+            );
+        }
     };
-    let good = history.iter().rev().find(|release| matches!(release.status, Status::Superseded | Status::Deployed));
+    let good =
+        history.iter().rev().find(|release| matches!(release.status, Status::Superseded | Status::Deployed));
     let Some(good) = good.map(|release| release.revision) else {
-        return format!("unable to find a previously successful release when attempting to rollback. original upgrade error: {error}");
+        return format!(
+            "unable to find a previously successful release when attempting to rollback. original upgrade error: {error}"
+        );
     };
     match rollback::roll(session, good) {
         Ok(()) => session.dialect.rolled_back(name, error),
-        Err(second) => format!("an error occurred while rolling back the release. original upgrade error: {error}: {second}"),
+        Err(second) => format!(
+            "an error occurred while rolling back the release. original upgrade error: {error}: {second}"
+        ),
     }
 }

@@ -66,7 +66,12 @@ pub(crate) fn hook_ready(link: &mut Link<'_>, targets: &[Target], bounds: Bounds
 ///
 /// # Errors
 /// `context deadline exceeded`, or why an object never will be.
-pub(crate) fn ready_legacy(link: &mut Link<'_>, targets: &[Target], jobs: bool, timeout: f64) -> Result<(), String> {
+pub(crate) fn ready_legacy(
+    link: &mut Link<'_>,
+    targets: &[Target],
+    jobs: bool,
+    timeout: f64,
+) -> Result<(), String> {
     let look = if jobs { legacy_with_jobs } else { legacy };
     let states = until(link, targets, timeout, POLL, look)?;
     if let Some(State::Failed(text)) = states.iter().find(|state| matches!(state, State::Failed(_))) {
@@ -80,10 +85,16 @@ pub(crate) fn ready_legacy(link: &mut Link<'_>, targets: &[Target], jobs: bool, 
 ///
 /// # Errors
 /// One line per object that is not, and `context deadline exceeded` when time ran out.
-pub(crate) fn ready_watched(link: &mut Link<'_>, targets: &[Target], jobs: bool, timeout: f64) -> Result<(), String> {
+pub(crate) fn ready_watched(
+    link: &mut Link<'_>,
+    targets: &[Target],
+    jobs: bool,
+    timeout: f64,
+) -> Result<(), String> {
     let look = if jobs { kstatus_with_jobs } else { kstatus };
     let states = until(link, targets, timeout, POLL, look)?;
-    let timed_out = states.iter().any(|state| matches!(state, State::InProgress(_) | State::NotFound | State::Unknown));
+    let timed_out =
+        states.iter().any(|state| matches!(state, State::InProgress(_) | State::NotFound | State::Unknown));
     not_ready(targets, &states, timed_out)
 }
 
@@ -97,7 +108,9 @@ pub(crate) fn gone(link: &mut Link<'_>, targets: &[Target], bounds: Bounds) -> R
         .iter()
         .zip(&states)
         .filter(|(_, state)| matches!(state, State::InProgress(_)))
-        .map(|(target, state)| format!("resource {} still exists. status: {}", short_name(target), describe(state)))
+        .map(|(target, state)| {
+            format!("resource {} still exists. status: {}", short_name(target), describe(state))
+        })
         .collect();
     match (left.is_empty(), bounds.dialect.is_v4()) {
         (true, _) => Ok(()),
@@ -107,10 +120,17 @@ pub(crate) fn gone(link: &mut Link<'_>, targets: &[Target], bounds: Bounds) -> R
 }
 
 /// Looks until nothing is in progress any more or the time is up; answers the last look.
-fn until(link: &mut Link<'_>, targets: &[Target], timeout: f64, poll: f64, look: fn(&Target, Result<Arc<Value>, Fault>) -> State) -> Result<Vec<State>, String> {
+fn until(
+    link: &mut Link<'_>,
+    targets: &[Target],
+    timeout: f64,
+    poll: f64,
+    look: fn(&Target, Result<Arc<Value>, Fault>) -> State,
+) -> Result<Vec<State>, String> {
     let deadline = link.now() + timeout;
     loop {
-        let states: Vec<State> = targets.iter().map(|target| look(target, link.get(&target.address))).collect();
+        let states: Vec<State> =
+            targets.iter().map(|target| look(target, link.get(&target.address))).collect();
         let pending = states.iter().any(|state| !matches!(state, State::Current | State::Failed(_)));
         let left = deadline - link.now();
         if !pending || left <= 0.0 {
@@ -125,7 +145,9 @@ fn not_ready(targets: &[Target], states: &[State], timed_out: bool) -> Result<()
         .iter()
         .zip(states)
         .filter(|(_, state)| **state != State::Current)
-        .map(|(target, state)| format!("resource {} not ready. status: {}", short_name(target), describe(state)))
+        .map(|(target, state)| {
+            format!("resource {} not ready. status: {}", short_name(target), describe(state))
+        })
         .collect();
     if timed_out {
         lines.push("context deadline exceeded".to_owned());
@@ -206,7 +228,8 @@ fn job_end(job: &Value) -> Option<(bool, &str)> {
 }
 
 fn job_ended(job: &Value) -> State {
-    let figure = |pointer: &str, default: i64| job.pointer(pointer).and_then(Value::as_i64).unwrap_or(default);
+    let figure =
+        |pointer: &str, default: i64| job.pointer(pointer).and_then(Value::as_i64).unwrap_or(default);
     match job_end(job) {
         Some((true, _)) => State::Current,
         Some((false, _)) => {
@@ -221,7 +244,9 @@ fn legacy_with_jobs(target: &Target, answer: Result<Arc<Value>, Fault>) -> State
     match (&answer, target.gvk.kind.as_str()) {
         (Ok(live), "Job") => match job_end(live) {
             Some((true, _)) => State::Current,
-            Some((false, _)) => State::Failed(format!("job is failed: {}/{}", target.address.namespace, target.address.name)),
+            Some((false, _)) => {
+                State::Failed(format!("job is failed: {}/{}", target.address.namespace, target.address.name))
+            }
             None => State::InProgress(String::new()),
         },
         _ => legacy(target, answer),
@@ -239,7 +264,9 @@ fn legacy(target: &Target, answer: Result<Arc<Value>, Fault>) -> State {
         "Pod" => condition(&live, "Ready") == "True",
         "Deployment" => deployment_ready(&live),
         "StatefulSet" => figure(&live, "/status/readyReplicas") >= wanted(&live),
-        "DaemonSet" => figure(&live, "/status/numberReady") >= figure(&live, "/status/desiredNumberScheduled"),
+        "DaemonSet" => {
+            figure(&live, "/status/numberReady") >= figure(&live, "/status/desiredNumberScheduled")
+        }
         "ReplicaSet" | "ReplicationController" => figure(&live, "/status/readyReplicas") >= wanted(&live),
         "PersistentVolumeClaim" => k8s::text(&live, "/status/phase") == "Bound",
         "Service" => service_ready(&live),
@@ -298,7 +325,9 @@ fn max_unavailable(live: &Value, replicas: i64) -> i64 {
     }
     match live.pointer("/spec/strategy/rollingUpdate/maxUnavailable") {
         Some(Value::Number(number)) => number.as_i64().unwrap_or(0),
-        Some(Value::String(text)) => text.trim_end_matches('%').parse::<i64>().map_or(0, |percent| replicas * percent / 100),
+        Some(Value::String(text)) => {
+            text.trim_end_matches('%').parse::<i64>().map_or(0, |percent| replicas * percent / 100)
+        }
         _ => replicas / 4,
     }
 }
@@ -308,7 +337,8 @@ fn service_ready(live: &Value) -> bool {
     match spec("/spec/type") {
         "ExternalName" => true,
         "LoadBalancer" => {
-            live.pointer("/spec/externalIPs").is_some() || live.pointer("/status/loadBalancer/ingress/0").is_some()
+            live.pointer("/spec/externalIPs").is_some()
+                || live.pointer("/status/loadBalancer/ingress/0").is_some()
         }
         _ => !spec("/spec/clusterIP").is_empty(),
     }
@@ -342,7 +372,9 @@ fn kstatus(target: &Target, answer: Result<Arc<Value>, Fault>) -> State {
         "Pod" if condition(&live, "Ready") != "True" && k8s::text(&live, "/status/phase") != "Succeeded" => {
             State::InProgress("Pod phase not available".to_owned())
         }
-        "CustomResourceDefinition" if condition(&live, "Established") != "True" => State::InProgress("Install in progress".to_owned()),
+        "CustomResourceDefinition" if condition(&live, "Established") != "True" => {
+            State::InProgress("Install in progress".to_owned())
+        }
         "Job" if job_end(&live).is_some_and(|(ended_well, _)| !ended_well) => job_ended(&live),
         _ => State::Current,
     }
@@ -355,7 +387,9 @@ fn generic(live: &Value) -> Option<State> {
         && seen != generation
     {
         let kind = k8s::text(live, "/kind");
-        return Some(State::InProgress(format!("{kind} generation is {generation}, but latest observed generation is {seen}")));
+        return Some(State::InProgress(format!(
+            "{kind} generation is {generation}, but latest observed generation is {seen}"
+        )));
     }
     if condition(live, "Stalled") == "True" {
         return Some(State::Failed("Stalled".to_owned()));
@@ -373,7 +407,10 @@ fn deployment_status(live: &Value) -> State {
         (status("replicas") < replicas, format!("replicas: {}/{replicas}", status("replicas"))),
         (status("updatedReplicas") < replicas, format!("Updated: {}/{replicas}", status("updatedReplicas"))),
         (status("replicas") > replicas, format!("Pending termination: {}", status("replicas") - replicas)),
-        (status("availableReplicas") < replicas, format!("Available: {}/{replicas}", status("availableReplicas"))),
+        (
+            status("availableReplicas") < replicas,
+            format!("Available: {}/{replicas}", status("availableReplicas")),
+        ),
         (status("readyReplicas") < replicas, format!("Ready: {}/{replicas}", status("readyReplicas"))),
         (condition(live, "Available") != "True", "Deployment not Available".to_owned()),
     ];
@@ -394,8 +431,14 @@ fn daemons_status(live: &Value) -> State {
     let status = |key: &str| figure(live, &format!("/status/{key}"));
     let wanted = status("desiredNumberScheduled");
     let open = [
-        (status("currentNumberScheduled") < wanted, format!("Current: {}/{wanted}", status("currentNumberScheduled"))),
-        (status("updatedNumberScheduled") < wanted, format!("Updated: {}/{wanted}", status("updatedNumberScheduled"))),
+        (
+            status("currentNumberScheduled") < wanted,
+            format!("Current: {}/{wanted}", status("currentNumberScheduled")),
+        ),
+        (
+            status("updatedNumberScheduled") < wanted,
+            format!("Updated: {}/{wanted}", status("updatedNumberScheduled")),
+        ),
         (status("numberAvailable") < wanted, format!("Available: {}/{wanted}", status("numberAvailable"))),
         (status("numberReady") < wanted, format!("Ready: {}/{wanted}", status("numberReady"))),
     ];
@@ -403,7 +446,10 @@ fn daemons_status(live: &Value) -> State {
 }
 
 fn first_open<const N: usize>(checks: [(bool, String); N]) -> State {
-    checks.into_iter().find(|(open, _)| *open).map_or(State::Current, |(_, message)| State::InProgress(message))
+    checks
+        .into_iter()
+        .find(|(open, _)| *open)
+        .map_or(State::Current, |(_, message)| State::InProgress(message))
 }
 
 #[cfg(test)]

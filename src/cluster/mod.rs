@@ -7,6 +7,7 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::Value;
 
+pub mod kind;
 pub mod live;
 mod request;
 pub mod simulated;

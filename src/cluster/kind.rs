@@ -50,10 +50,18 @@ impl Kind {
 
     fn create_arguments(&self) -> Vec<String> {
         let kubeconfig = self.settings.kubeconfig.display().to_string();
-        let mut arguments: Vec<String> =
-            ["create", "cluster", "--name", &self.settings.name, "--kubeconfig", &kubeconfig, "--wait", "180s"]
-                .map(str::to_owned)
-                .into();
+        let mut arguments: Vec<String> = [
+            "create",
+            "cluster",
+            "--name",
+            &self.settings.name,
+            "--kubeconfig",
+            &kubeconfig,
+            "--wait",
+            "180s",
+        ]
+        .map(str::to_owned)
+        .into();
         if let Some(image) = &self.settings.image {
             arguments.extend(["--image".to_owned(), image.clone()]);
         }
@@ -77,7 +85,11 @@ impl Kind {
 
     fn run(&self, arguments: &[String]) -> Result<(), Unreachable> {
         let output = start(&self.settings.program, arguments)?;
-        if output.status.success() { Ok(()) } else { Err(failure(&self.settings.program, arguments, &output)) }
+        if output.status.success() {
+            Ok(())
+        } else {
+            Err(failure(&self.settings.program, arguments, &output))
+        }
     }
 }
 
@@ -95,10 +107,16 @@ pub fn delete(settings: &Settings) {
     let _ = std::fs::remove_file(&settings.kubeconfig);
 }
 
-#[expect(clippy::disallowed_methods, reason = "the kind engine is one of the places that may start processes")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the kind engine is one of the places that may start processes"
+)]
 fn start(program: &Path, arguments: &[String]) -> Result<Output, Unreachable> {
     Command::new(program).args(arguments).stdin(Stdio::null()).output().map_err(|error| {
-        Unreachable(format!("can't run `{}`: {error}; install kind, or use `--engine sim`", program.display()))
+        Unreachable(format!(
+            "can't run `{}`: {error}; install kind, or use `--engine sim`",
+            program.display()
+        ))
     })
 }
 
@@ -106,7 +124,13 @@ fn failure(program: &Path, arguments: &[String], output: &Output) -> Unreachable
     let stderr = String::from_utf8_lossy(&output.stderr);
     let last: Vec<&str> = stderr.lines().rev().take(5).collect();
     let last: Vec<&str> = last.into_iter().rev().collect();
-    Unreachable(format!("`{} {}` failed ({}): {}", program.display(), arguments.join(" "), output.status, last.join("\n")))
+    Unreachable(format!(
+        "`{} {}` failed ({}): {}",
+        program.display(),
+        arguments.join(" "),
+        output.status,
+        last.join("\n")
+    ))
 }
 
 #[cfg(all(test, unix))]
@@ -116,7 +140,8 @@ mod tests {
 
     fn settings(dir: &Path, script: &str, keep: bool) -> Settings {
         let program = dir.join("kind");
-        std::fs::write(&program, format!("#!/bin/sh\necho \"$@\" >> {}/log\n{script}\n", dir.display())).unwrap();
+        std::fs::write(&program, format!("#!/bin/sh\necho \"$@\" >> {}/log\n{script}\n", dir.display()))
+            .unwrap();
         std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
         Settings {
             program,
@@ -130,7 +155,9 @@ mod tests {
 
     #[test]
     fn clusters_are_deleted_at_the_end_and_after_failures() {
-        for (script, created) in [("exit 0", true), ("[ $1 = delete ] || { echo no engine >&2; exit 1; }", false)] {
+        for (script, created) in
+            [("exit 0", true), ("[ $1 = delete ] || { echo no engine >&2; exit 1; }", false)]
+        {
             let dir = tempfile::tempdir().unwrap();
             let result = Kind::create(settings(dir.path(), script, false), &mut |_| ());
             assert_eq!(result.is_ok(), created);

@@ -74,11 +74,17 @@ async fn answer(client: kube::Client, request: http::Request<Body>) -> Result<Re
     let line = format!("{} {}", request.method(), request.uri().path());
     let response = client.send(request).await.map_err(|error| Unreachable(format!("{line}: {error}")))?;
     let status = response.status().as_u16();
-    let warnings = response.headers().get_all("warning").iter().filter_map(|value| warning(value.to_str().ok()?)).collect();
+    let warnings = response
+        .headers()
+        .get_all("warning")
+        .iter()
+        .filter_map(|value| warning(value.to_str().ok()?))
+        .collect();
     let bytes = response.into_body().collect_bytes().await;
     let bytes = bytes.map_err(|error| Unreachable(format!("{line}: {error}")))?;
     // A proxy or an old path may answer in plain text, which is carried as a Status message.
-    let body = serde_json::from_slice(&bytes).unwrap_or_else(|_| plain(status, &String::from_utf8_lossy(&bytes)));
+    let body =
+        serde_json::from_slice(&bytes).unwrap_or_else(|_| plain(status, &String::from_utf8_lossy(&bytes)));
     Ok(Response { status, body: Arc::new(body), warnings })
 }
 
@@ -100,8 +106,12 @@ fn http_request(request: &Request) -> Result<http::Request<Body>, Unreachable> {
         let query = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(pairs).finish();
         uri = format!("{uri}?{query}");
     }
-    let mut builder = http::Request::builder().method(request.method()).uri(uri).header("accept", "application/json");
-    builder = builder.header("content-type", request.patch_type.map_or("application/json", super::PatchType::content_type));
+    let mut builder =
+        http::Request::builder().method(request.method()).uri(uri).header("accept", "application/json");
+    builder = builder.header(
+        "content-type",
+        request.patch_type.map_or("application/json", super::PatchType::content_type),
+    );
     if !request.user.is_empty() {
         builder = builder.header("impersonate-user", &request.user);
     }
@@ -150,7 +160,11 @@ fn discovered(groups: &Value) -> Vec<ApiResource> {
         for version in list(group, "versions") {
             for resource in list(version, "resources") {
                 resources.push(ApiResource {
-                    resource: Resource::new(text(group, "/metadata/name"), text(version, "/version"), text(resource, "/resource")),
+                    resource: Resource::new(
+                        text(group, "/metadata/name"),
+                        text(version, "/version"),
+                        text(resource, "/resource"),
+                    ),
                     kind: text(resource, "/responseKind/kind").to_owned(),
                     namespaced: text(resource, "/scope") == "Namespaced",
                 });

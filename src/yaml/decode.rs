@@ -402,7 +402,7 @@ fn first_not_finite(value: &Value) -> Option<&str> {
 }
 
 /// Bytes as Go's JSON encoder writes them: each that is no UTF-8 becomes U+FFFD.
-fn go_string(bytes: &[u8]) -> String {
+pub(super) fn go_string(bytes: &[u8]) -> String {
     let mut out = String::with_capacity(bytes.len());
     for chunk in bytes.utf8_chunks() {
         out.push_str(chunk.valid());

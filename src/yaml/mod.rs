@@ -7,16 +7,25 @@ use serde_json::{Map, Value};
 use crate::limits::Limits;
 
 use decode::{Decoder, Mode};
+use emitter::Emitter;
 use input::Input;
 use parser::{Document, Parser};
 use problem::Problem;
 use scanner::Scanner;
 
+pub use documents::{documents, try_documents, values_of_documents};
+
 pub mod json;
 
+mod analysis;
 mod decode;
+mod detour;
+mod documents;
+mod emitter;
 mod input;
+mod locate;
 mod number;
+mod order;
 mod parser;
 mod problem;
 mod properties;
@@ -116,26 +125,41 @@ fn first_document<'a>(input: &'a Input<'a>, depth: usize) -> Result<Option<Docum
     Parser::new(Scanner::new(input), depth).document()
 }
 
-/// Splits a stream into documents as Kubernetes' YAML reader does; yields the line (from 1) each begins on and its text.
-pub fn documents(text: &str) -> impl Iterator<Item = (usize, &str)> {
-    std::iter::once((1, text))
+/// Writes a value as `Marshal` of `sigs.k8s.io/yaml` does, final line break included; empty when Go would fail.
+///
+/// Go goes through JSON, which it reads back as YAML: [`try_from_json`] tells what may go wrong on the way.
+#[must_use]
+pub fn from_json(value: &Value) -> String {
+    try_from_json(value).unwrap_or_default()
 }
 
-/// Writes a value as `Marshal` of `sigs.k8s.io/yaml` does, final line break included; empty when Go would fail.
-#[must_use]
-pub fn from_json(_value: &Value) -> String {
-    String::new()
+/// Like [`from_json`].
+///
+/// # Errors
+/// Go's error for values whose JSON is no YAML: control characters beyond ASCII's first 32, keys longer than 1024
+/// characters.
+pub fn try_from_json(value: &Value) -> Result<String, Error> {
+    if !detour::is_needed(value) {
+        return Ok(Emitter::v2().document(value));
+    }
+    let unlimited = Limits { yaml_nodes: usize::MAX, ..Limits::default() };
+    let json = json::encode(value);
+    let read = to_json(json.as_bytes(), &unlimited)
+        .map_err(|e| Error { message: e.bare().to_owned(), line: e.line })?;
+    Ok(Emitter::v2().document(&read))
 }
 
 /// Writes a value as the encoder of yaml.v3 does with `SetIndent(indent)`, final line break included.
 #[must_use]
-pub fn from_json_indented(_value: &Value, _indent: usize) -> String {
-    String::new()
+pub fn from_json_indented(value: &Value, indent: usize) -> String {
+    Emitter::v3(indent).document(value)
 }
 
 /// The line (from 1) of the node that a JSON pointer names in the first document: the key's line in a map, the item's in
 /// a list.
 #[must_use]
-pub fn locate(_text: &str, _pointer: &str) -> Option<usize> {
-    None
+pub fn locate(text: &str, pointer: &str) -> Option<usize> {
+    let input = Input::read(text.as_bytes());
+    let document = first_document(&input, SAFE_DEPTH).ok()??;
+    locate::line(&document, pointer)
 }

@@ -68,6 +68,12 @@ impl Api<'_> {
         self.server.resource(group, kind)
     }
 
+    /// Everything the server serves at this moment.
+    #[must_use]
+    pub fn discover(&mut self) -> Arc<Vec<ApiResource>> {
+        self.server.discovery.resources(self.server.minor)
+    }
+
     /// The outside world's part.
     #[must_use]
     pub fn conditions(&self) -> &Conditions {

@@ -14,6 +14,7 @@ mod definitions;
 mod discovery;
 mod namespaces;
 mod serve;
+mod shell;
 mod status;
 mod store;
 

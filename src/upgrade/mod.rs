@@ -1,9 +1,12 @@
 //! Stage 4: two renders become an actor's requests, rehearsed step by step against a [`crate::cluster::Cluster`].
 
 pub mod actors;
+pub mod course;
+pub mod fate;
 pub mod link;
 pub mod outcome;
 pub mod record;
 pub mod release;
 pub mod storage;
 pub mod trace;
+pub mod world;

@@ -49,6 +49,8 @@ pub struct Step {
     pub command: String,
     /// Exit code of that command.
     pub exit_code: i32,
+    /// Standard output of that command; times are seconds of the rehearsal.
+    pub stdout: String,
     /// Standard error of that command, in the actor's words.
     pub stderr: String,
     /// Objects and their fate; unchanged ones included.

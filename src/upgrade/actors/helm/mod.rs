@@ -29,6 +29,7 @@ mod wait;
 
 pub use dialect::Dialect;
 pub use flags::{FlagError, Flags, Reuse, ServerSide, Wait, seconds};
+pub(crate) use objects::{HOOK, RELEASE_NAME};
 pub use objects::Forge;
 
 use objects::{Target, build};

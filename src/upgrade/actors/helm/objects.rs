@@ -177,6 +177,8 @@ pub(crate) const MANAGED_BY: &str = "app.kubernetes.io/managed-by";
 pub(crate) const RELEASE_NAME: &str = "meta.helm.sh/release-name";
 /// Annotation with the owning release's namespace.
 pub(crate) const RELEASE_NAMESPACE: &str = "meta.helm.sh/release-namespace";
+/// Annotation that makes a document a hook.
+pub(crate) const HOOK: &str = "helm.sh/hook";
 /// Annotation that keeps an object from being deleted; its value is `keep`.
 pub(crate) const RESOURCE_POLICY: &str = "helm.sh/resource-policy";
 

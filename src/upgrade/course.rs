@@ -1,0 +1,109 @@
+//! The course of a rehearsal: commands one after the other, each settled and recorded as a [`Step`].
+
+use std::sync::Arc;
+
+use crate::cluster::Unreachable;
+use crate::upgrade::actors::helm::{Dialect, Flags};
+use crate::upgrade::actors::{self, Command, Subject, Terminal, Workshop};
+use crate::upgrade::fate::{self, Snapshot};
+use crate::upgrade::trace::Step;
+use crate::upgrade::world::World;
+
+/// A cluster under rehearsal and how it looked when the last step had settled.
+pub struct Course<W> {
+    /// The cluster.
+    pub world: W,
+    last: Option<Arc<Snapshot>>,
+}
+
+impl<W: World + Clone> Course<W> {
+    /// A copy that goes its own way from here.
+    #[must_use]
+    pub fn fork(&self) -> Self {
+        Self { world: self.world.clone(), last: self.last.clone() }
+    }
+}
+
+/// A command of an actor, ready to run.
+pub struct Order<'o> {
+    /// Id of the actor.
+    pub actor: &'o str,
+    /// Version.
+    pub dialect: Dialect,
+    /// What it is about.
+    pub subject: &'o Subject,
+    /// The command.
+    pub command: Command,
+    /// Its flags as read.
+    pub flags: Flags,
+    /// Its command line, for the reader.
+    pub line: String,
+}
+
+impl<W: World> Course<W> {
+    /// Begins with a cluster as it is.
+    pub fn new(world: W) -> Self {
+        Self { world, last: None }
+    }
+
+    /// The cluster's objects when the last step had settled.
+    ///
+    /// # Errors
+    /// When the server can't be reached.
+    pub fn snapshot(&mut self) -> Result<Arc<Snapshot>, Unreachable> {
+        if let Some(last) = &self.last {
+            return Ok(Arc::clone(last));
+        }
+        let snapshot = Arc::new(Snapshot::new(self.world.objects()?));
+        self.last = Some(Arc::clone(&snapshot));
+        Ok(snapshot)
+    }
+
+    /// Runs a command of an actor.
+    ///
+    /// # Errors
+    /// When the server can't be reached.
+    pub fn run(&mut self, workshop: &Workshop<'_>, order: &Order<'_>) -> Result<Step, Unreachable> {
+        let namespace = order.subject.namespace.clone();
+        self.step(order.actor, order.command.word(), &order.line, &namespace, |world| {
+            let finished = actors::run(world, workshop, order.dialect, order.subject, &order.command, &order.flags);
+            Ok((finished.terminal, finished.exchanges))
+        })
+    }
+
+    /// Runs anything that speaks to the cluster as one step.
+    ///
+    /// # Errors
+    /// When the server can't be reached.
+    pub fn step(
+        &mut self,
+        actor: &str,
+        operation: &str,
+        line: &str,
+        release_namespace: &str,
+        action: impl FnOnce(&mut W) -> Result<(Terminal, Vec<crate::cluster::Exchange>), Unreachable>,
+    ) -> Result<Step, Unreachable> {
+        let before = self.snapshot()?;
+        self.world.take_exchanges();
+        self.world.take_notes();
+        self.world.speaks_for(actor);
+        let (terminal, asked) = action(&mut self.world)?;
+        let settling = self.world.settling_time();
+        self.world.wait(settling)?;
+        self.last = None;
+        let after = self.snapshot()?;
+        let events = fate::events(&before, &after);
+        Ok(Step {
+            operation: operation.to_owned(),
+            actor: actor.to_owned(),
+            command: line.to_owned(),
+            exit_code: terminal.exit_code,
+            stdout: terminal.stdout,
+            stderr: terminal.stderr,
+            lost_objects: fate::lost(&before, &events, release_namespace),
+            events,
+            exchanges: self.world.take_exchanges().unwrap_or(asked),
+            notes: self.world.take_notes(),
+        })
+    }
+}

@@ -1,0 +1,210 @@
+//! The fate of every object between two looks at a cluster, by UID.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::finding::ObjectName;
+use crate::k8s::{self, Gvk};
+use crate::upgrade::actors::helm::{HOOK, RELEASE_NAME};
+use crate::upgrade::trace::{Action, Event};
+
+/// Kinds that a cluster writes for itself and nobody looks at.
+const NOISE: &[&str] = &["Event", "Lease", "Endpoints", "EndpointSlice", "ControllerRevision", "Node", "APIService"];
+
+/// Kinds besides custom ones whose loss a user notices.
+const VISIBLE: &[&str] = &["CustomResourceDefinition", "Job", "Pod", "PersistentVolumeClaim", "PersistentVolume", "Namespace"];
+
+/// All objects of a cluster at one moment.
+#[derive(Clone, Debug, Default)]
+pub struct Snapshot {
+    objects: BTreeMap<(String, ObjectName), Arc<Value>>,
+}
+
+impl Snapshot {
+    /// Orders what a look at the cluster gave; noise is left out.
+    #[must_use]
+    pub fn new(objects: Vec<Arc<Value>>) -> Self {
+        let counted = objects.into_iter().filter(|object| counts(object));
+        Self { objects: counted.map(|object| ((Gvk::of(&object).group, k8s::object_name(&object)), object)).collect() }
+    }
+
+    /// Names of all objects.
+    pub fn names(&self) -> impl Iterator<Item = &ObjectName> {
+        self.objects.keys().map(|(_, name)| name)
+    }
+
+    /// All objects.
+    pub fn objects(&self) -> impl Iterator<Item = &Arc<Value>> {
+        self.objects.values()
+    }
+
+    /// Groups and kinds that the cluster's CustomResourceDefinitions define.
+    fn custom_kinds(&self) -> BTreeSet<(&str, &str)> {
+        let crds = self.objects.values().filter(|object| k8s::text(object, "/kind") == "CustomResourceDefinition");
+        crds.map(|crd| (k8s::text(crd, "/spec/group"), k8s::text(crd, "/spec/names/kind"))).collect()
+    }
+}
+
+fn counts(object: &Value) -> bool {
+    let root_certificate = k8s::text(object, "/kind") == "ConfigMap" && k8s::text(object, "/metadata/name") == "kube-root-ca.crt";
+    !NOISE.contains(&k8s::text(object, "/kind")) && !root_certificate
+}
+
+/// What became of every object, unchanged ones included, in order of kind, namespace and name.
+#[must_use]
+pub fn events(before: &Snapshot, after: &Snapshot) -> Vec<Event> {
+    let keys: BTreeSet<_> = before.objects.keys().chain(after.objects.keys()).collect();
+    let mut events: Vec<Event> = keys
+        .into_iter()
+        .filter_map(|key| event(&key.1, before.objects.get(key).map(AsRef::as_ref), after.objects.get(key).map(AsRef::as_ref)))
+        .collect();
+    events.sort_by(|a, b| a.object.cmp(&b.object));
+    events
+}
+
+fn event(name: &ObjectName, before: Option<&Value>, after: Option<&Value>) -> Option<Event> {
+    let uid = |object: Option<&Value>| object.map(|object| k8s::text(object, "/metadata/uid").to_owned());
+    let (uid_before, uid_after) = (uid(before), uid(after));
+    let changed = match (before, after) {
+        (Some(before), Some(after)) if uid_before == uid_after => changed_parts(before, after),
+        _ => Vec::new(),
+    };
+    let action = match (before, after) {
+        (None, None) => return None,
+        (None, Some(_)) => Action::Created,
+        (Some(_), None) => Action::Deleted,
+        (Some(_), Some(_)) if uid_before != uid_after => Action::Replaced,
+        (Some(before), Some(after)) if is_terminating(after) && !is_terminating(before) => Action::Terminating,
+        _ if changed.is_empty() => Action::Unchanged,
+        _ => Action::Updated,
+    };
+    Some(Event { action, object: name.clone(), uid_before, uid_after, changed })
+}
+
+fn is_terminating(object: &Value) -> bool {
+    object.pointer("/metadata/deletionTimestamp").is_some()
+}
+
+/// The parts that differ; status and bookkeeping do not count.
+fn changed_parts(before: &Value, after: &Value) -> Vec<&'static str> {
+    if std::ptr::eq(before, after) {
+        return Vec::new();
+    }
+    let mut parts = Vec::new();
+    if body(before).ne(body(after)) {
+        parts.push("spec");
+    }
+    for (part, ignored) in [("labels", "modifiedAt"), ("annotations", "deployment.kubernetes.io/revision")] {
+        // A ReplicaSet's revision says that it came back; a Deployment's follows from its spec.
+        let ignored = if k8s::text(before, "/kind") == "ReplicaSet" { "" } else { ignored };
+        if table(before, part, ignored).ne(table(after, part, ignored)) {
+            parts.push(part);
+        }
+    }
+    if before.pointer("/metadata/finalizers") != after.pointer("/metadata/finalizers") {
+        parts.push("finalizers");
+    }
+    parts
+}
+
+/// Everything but identity, metadata and status.
+fn body(object: &Value) -> impl Iterator<Item = (&String, &Value)> {
+    let fields = object.as_object().into_iter().flatten();
+    fields.filter(|(key, _)| !matches!(key.as_str(), "apiVersion" | "kind" | "metadata" | "status"))
+}
+
+fn table<'v>(object: &'v Value, part: &str, ignored: &str) -> impl Iterator<Item = (&'v String, &'v Value)> {
+    let entries = object.get("metadata").and_then(|metadata| metadata.get(part)).and_then(Value::as_object);
+    entries.into_iter().flatten().filter(move |(key, _)| *key != ignored)
+}
+
+/// User-visible objects that were deleted or came back with another UID.
+///
+/// Visible are CustomResourceDefinitions, custom objects, Jobs, Pods, volumes and namespaces; the release's own Pods and
+/// Jobs are not, they come and go with every upgrade.
+#[must_use]
+pub fn lost(before: &Snapshot, events: &[Event], release_namespace: &str) -> Vec<ObjectName> {
+    let custom = before.custom_kinds();
+    let gone: BTreeSet<&ObjectName> =
+        events.iter().filter(|event| matches!(event.action, Action::Deleted | Action::Replaced)).map(|event| &event.object).collect();
+    let objects = before.objects.iter().filter(|((_, name), _)| gone.contains(name));
+    let visible = objects.filter(|((group, name), object)| {
+        custom.contains(&(group.as_str(), name.kind.as_str())) || is_visible(name, object, release_namespace)
+    });
+    visible.map(|((_, name), _)| name.clone()).collect::<BTreeSet<_>>().into_iter().collect()
+}
+
+fn is_visible(name: &ObjectName, object: &Value, release_namespace: &str) -> bool {
+    let own = match name.kind.as_str() {
+        "Pod" => name.namespace == release_namespace,
+        "Job" => k8s::annotation(object, HOOK).is_some() || k8s::annotation(object, RELEASE_NAME).is_some(),
+        _ => false,
+    };
+    VISIBLE.contains(&name.kind.as_str()) && !own
+}
+
+/// Whether anything but the release's own records changed.
+#[must_use]
+pub fn wrote(events: &[Event]) -> bool {
+    events.iter().any(|event| event.action != Action::Unchanged && !event.object.name.starts_with("sh.helm.release.v1."))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn object(kind: &str, name: &str, uid: &str, more: Value) -> Arc<Value> {
+        let mut object = json!({"apiVersion": "v1", "kind": kind, "metadata": {"name": name, "namespace": "a", "uid": uid}});
+        crate::k8s::patch::merge(&mut object, &more);
+        Arc::new(object)
+    }
+
+    #[test]
+    fn fates_go_by_uid() {
+        let before = Snapshot::new(vec![
+            object("ConfigMap", "same", "1", json!({"data": {"a": "b"}})),
+            object("ConfigMap", "changed", "2", json!({"data": {"a": "b"}})),
+            object("ConfigMap", "replaced", "3", json!({})),
+            object("ConfigMap", "gone", "4", json!({})),
+            object("ConfigMap", "held", "5", json!({})),
+        ]);
+        let after = Snapshot::new(vec![
+            object("ConfigMap", "same", "1", json!({"data": {"a": "b"}, "status": {"x": 1}})),
+            object("ConfigMap", "changed", "2", json!({"data": {"a": "c"}, "metadata": {"labels": {"l": "1"}}})),
+            object("ConfigMap", "replaced", "33", json!({})),
+            object("ConfigMap", "held", "5", json!({"metadata": {"deletionTimestamp": "now"}})),
+            object("ConfigMap", "new", "6", json!({})),
+        ]);
+        let events = events(&before, &after);
+        let fates: Vec<_> = events.iter().map(|e| (e.object.name.as_str(), e.action)).collect();
+        assert_eq!(
+            fates,
+            [
+                ("changed", Action::Updated),
+                ("gone", Action::Deleted),
+                ("held", Action::Terminating),
+                ("new", Action::Created),
+                ("replaced", Action::Replaced),
+                ("same", Action::Unchanged)
+            ]
+        );
+        assert_eq!(events[0].changed, ["spec", "labels"]);
+    }
+
+    #[test]
+    fn custom_objects_and_foreign_pods_count_as_lost() {
+        let crd = object("CustomResourceDefinition", "widgets.x", "1", json!({"spec": {"group": "x", "names": {"kind": "Widget"}}}));
+        let widget = object("Widget", "w", "2", json!({"apiVersion": "x/v1"}));
+        let pod = object("Pod", "p", "3", json!({}));
+        let secret = object("Secret", "s", "4", json!({}));
+        let before = Snapshot::new(vec![crd, widget, pod, secret]);
+        let events = events(&before, &Snapshot::default());
+        let names = |namespace| lost(&before, &events, namespace).iter().map(ToString::to_string).collect::<Vec<_>>();
+        assert_eq!(names("release"), ["CustomResourceDefinition/a/widgets.x", "Pod/a/p", "Widget/a/w"]);
+        assert_eq!(names("a"), ["CustomResourceDefinition/a/widgets.x", "Widget/a/w"]);
+    }
+}

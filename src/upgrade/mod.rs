@@ -2,7 +2,9 @@
 
 pub mod actors;
 pub mod course;
+pub mod diff;
 pub mod fate;
+pub mod inventory;
 pub mod link;
 pub mod outcome;
 pub mod record;

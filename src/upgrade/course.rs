@@ -66,7 +66,8 @@ impl<W: World> Course<W> {
     pub fn run(&mut self, workshop: &Workshop<'_>, order: &Order<'_>) -> Result<Step, Unreachable> {
         let namespace = order.subject.namespace.clone();
         self.step(order.actor, order.command.word(), &order.line, &namespace, |world| {
-            let finished = actors::run(world, workshop, order.dialect, order.subject, &order.command, &order.flags);
+            let finished =
+                actors::run(world, workshop, order.dialect, order.subject, &order.command, &order.flags);
             Ok((finished.terminal, finished.exchanges))
         })
     }

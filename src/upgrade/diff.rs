@@ -77,7 +77,11 @@ fn change(old: Option<&Item>, new: Option<&Item>) -> Option<Change> {
     let any = new.or(old)?;
     let (kind, fields) = match (old, new) {
         (Some(old), Some(new)) => {
-            let fields = if Arc::ptr_eq(&old.object, &new.object) { Vec::new() } else { fields(&old.object, &new.object) };
+            let fields = if Arc::ptr_eq(&old.object, &new.object) {
+                Vec::new()
+            } else {
+                fields(&old.object, &new.object)
+            };
             match old.place == new.place {
                 true if fields.is_empty() => return None,
                 true => (ChangeKind::Changed, fields),
@@ -110,11 +114,20 @@ fn compare(path: &mut String, before: &Value, after: &Value, changes: &mut Vec<F
         (Value::Object(old), Value::Object(new)) => compare_maps(path, old, new, changes),
         (Value::Array(old), Value::Array(new)) => compare_lists(path, old, new, changes),
         _ if before == after => {}
-        _ => changes.push(FieldChange { path: path.clone(), before: Some(before.clone()), after: Some(after.clone()) }),
+        _ => changes.push(FieldChange {
+            path: path.clone(),
+            before: Some(before.clone()),
+            after: Some(after.clone()),
+        }),
     }
 }
 
-fn compare_maps(path: &mut String, old: &Map<String, Value>, new: &Map<String, Value>, changes: &mut Vec<FieldChange>) {
+fn compare_maps(
+    path: &mut String,
+    old: &Map<String, Value>,
+    new: &Map<String, Value>,
+    changes: &mut Vec<FieldChange>,
+) {
     let keys: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
     for key in keys {
         let length = path.len();
@@ -145,15 +158,23 @@ fn compare_lists(path: &mut String, old: &[Value], new: &[Value], changes: &mut 
 }
 
 fn named(list: &[Value]) -> Option<BTreeMap<&str, &Value>> {
-    let names: Option<BTreeMap<&str, &Value>> = list.iter().map(|item| Some((item.get("name")?.as_str()?, item))).collect();
+    let names: Option<BTreeMap<&str, &Value>> =
+        list.iter().map(|item| Some((item.get("name")?.as_str()?, item))).collect();
     names.filter(|names| names.len() == list.len())
 }
 
-fn compare_optional(path: &mut String, old: Option<&Value>, new: Option<&Value>, changes: &mut Vec<FieldChange>) {
+fn compare_optional(
+    path: &mut String,
+    old: Option<&Value>,
+    new: Option<&Value>,
+    changes: &mut Vec<FieldChange>,
+) {
     match (old, new) {
         (Some(old), Some(new)) => compare(path, old, new, changes),
         (None, None) => {}
-        (old, new) => changes.push(FieldChange { path: path.clone(), before: old.cloned(), after: new.cloned() }),
+        (old, new) => {
+            changes.push(FieldChange { path: path.clone(), before: old.cloned(), after: new.cloned() })
+        }
     }
 }
 
@@ -182,10 +203,18 @@ mod tests {
             chart: Arc::new(Chart::default()),
             values: Arc::new(Values::new()),
             config: Arc::new(Values::new()),
-            crds: vec![CrdFile { source: "c/crds/x.yaml".into(), data: Arc::from(&b""[..]), objects: crds.iter().cloned().map(Arc::new).collect() }],
+            crds: vec![CrdFile {
+                source: "c/crds/x.yaml".into(),
+                data: Arc::from(&b""[..]),
+                objects: crds.iter().cloned().map(Arc::new).collect(),
+            }],
             manifests: manifests
                 .iter()
-                .map(|object| Manifest { source: "c/templates/x.yaml".into(), text: "".into(), object: Arc::new(object.clone()) })
+                .map(|object| Manifest {
+                    source: "c/templates/x.yaml".into(),
+                    text: "".into(),
+                    object: Arc::new(object.clone()),
+                })
                 .collect(),
             hooks: Vec::new(),
             notes: None,
@@ -199,7 +228,10 @@ mod tests {
         let changes = diff(&render(&[crd("1")], &[]), &render(&[], &[crd("2")]));
         assert_eq!(changes.len(), 1);
         assert_eq!(changes[0].kind, ChangeKind::Moved { from: Place::Crds, to: Place::Templates });
-        assert_eq!(changes[0].fields, [FieldChange { path: "spec.v".into(), before: Some(json!("1")), after: Some(json!("2")) }]);
+        assert_eq!(
+            changes[0].fields,
+            [FieldChange { path: "spec.v".into(), before: Some(json!("1")), after: Some(json!("2")) }]
+        );
     }
 
     #[test]
@@ -207,12 +239,18 @@ mod tests {
         let old = json!({"spec": {"containers": [{"name": "a", "image": "1"}], "args": ["x"]}, "metadata": {"labels": {"a.b/c": "1"}}});
         let new = json!({"spec": {"containers": [{"name": "b"}, {"name": "a", "image": "2"}], "args": ["x", "y"]}, "metadata": {"labels": {}}});
         let paths: Vec<_> = fields(&old, &new).into_iter().map(|change| change.path).collect();
-        assert_eq!(paths, ["metadata.labels[\"a.b/c\"]", "spec.args[1]", "spec.containers[a].image", "spec.containers[b]"]);
+        assert_eq!(
+            paths,
+            ["metadata.labels[\"a.b/c\"]", "spec.args[1]", "spec.containers[a].image", "spec.containers[b]"]
+        );
     }
 
     #[test]
     fn same_renders_do_not_differ() {
         let object = json!({"kind": "ConfigMap", "metadata": {"name": "c"}});
-        assert_eq!(diff(&render(&[], std::slice::from_ref(&object)), &render(&[], std::slice::from_ref(&object))), []);
+        assert_eq!(
+            diff(&render(&[], std::slice::from_ref(&object)), &render(&[], std::slice::from_ref(&object))),
+            []
+        );
     }
 }

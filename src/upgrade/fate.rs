@@ -11,10 +11,12 @@ use crate::upgrade::actors::helm::{HOOK, RELEASE_NAME};
 use crate::upgrade::trace::{Action, Event};
 
 /// Kinds that a cluster writes for itself and nobody looks at.
-const NOISE: &[&str] = &["Event", "Lease", "Endpoints", "EndpointSlice", "ControllerRevision", "Node", "APIService"];
+const NOISE: &[&str] =
+    &["Event", "Lease", "Endpoints", "EndpointSlice", "ControllerRevision", "Node", "APIService"];
 
 /// Kinds besides custom ones whose loss a user notices.
-const VISIBLE: &[&str] = &["CustomResourceDefinition", "Job", "Pod", "PersistentVolumeClaim", "PersistentVolume", "Namespace"];
+const VISIBLE: &[&str] =
+    &["CustomResourceDefinition", "Job", "Pod", "PersistentVolumeClaim", "PersistentVolume", "Namespace"];
 
 /// All objects of a cluster at one moment.
 #[derive(Clone, Debug, Default)]
@@ -27,7 +29,11 @@ impl Snapshot {
     #[must_use]
     pub fn new(objects: Vec<Arc<Value>>) -> Self {
         let counted = objects.into_iter().filter(|object| counts(object));
-        Self { objects: counted.map(|object| ((Gvk::of(&object).group, k8s::object_name(&object)), object)).collect() }
+        Self {
+            objects: counted
+                .map(|object| ((Gvk::of(&object).group, k8s::object_name(&object)), object))
+                .collect(),
+        }
     }
 
     /// Names of all objects.
@@ -42,13 +48,15 @@ impl Snapshot {
 
     /// Groups and kinds that the cluster's CustomResourceDefinitions define.
     fn custom_kinds(&self) -> BTreeSet<(&str, &str)> {
-        let crds = self.objects.values().filter(|object| k8s::text(object, "/kind") == "CustomResourceDefinition");
+        let crds =
+            self.objects.values().filter(|object| k8s::text(object, "/kind") == "CustomResourceDefinition");
         crds.map(|crd| (k8s::text(crd, "/spec/group"), k8s::text(crd, "/spec/names/kind"))).collect()
     }
 }
 
 fn counts(object: &Value) -> bool {
-    let root_certificate = k8s::text(object, "/kind") == "ConfigMap" && k8s::text(object, "/metadata/name") == "kube-root-ca.crt";
+    let root_certificate = k8s::text(object, "/kind") == "ConfigMap"
+        && k8s::text(object, "/metadata/name") == "kube-root-ca.crt";
     !NOISE.contains(&k8s::text(object, "/kind")) && !root_certificate
 }
 
@@ -58,7 +66,13 @@ pub fn events(before: &Snapshot, after: &Snapshot) -> Vec<Event> {
     let keys: BTreeSet<_> = before.objects.keys().chain(after.objects.keys()).collect();
     let mut events: Vec<Event> = keys
         .into_iter()
-        .filter_map(|key| event(&key.1, before.objects.get(key).map(AsRef::as_ref), after.objects.get(key).map(AsRef::as_ref)))
+        .filter_map(|key| {
+            event(
+                &key.1,
+                before.objects.get(key).map(AsRef::as_ref),
+                after.objects.get(key).map(AsRef::as_ref),
+            )
+        })
         .collect();
     events.sort_by(|a, b| a.object.cmp(&b.object));
     events
@@ -76,7 +90,9 @@ fn event(name: &ObjectName, before: Option<&Value>, after: Option<&Value>) -> Op
         (None, Some(_)) => Action::Created,
         (Some(_), None) => Action::Deleted,
         (Some(_), Some(_)) if uid_before != uid_after => Action::Replaced,
-        (Some(before), Some(after)) if is_terminating(after) && !is_terminating(before) => Action::Terminating,
+        (Some(before), Some(after)) if is_terminating(after) && !is_terminating(before) => {
+            Action::Terminating
+        }
         _ if changed.is_empty() => Action::Unchanged,
         _ => Action::Updated,
     };
@@ -127,8 +143,11 @@ fn table<'v>(object: &'v Value, part: &str, ignored: &str) -> impl Iterator<Item
 #[must_use]
 pub fn lost(before: &Snapshot, events: &[Event], release_namespace: &str) -> Vec<ObjectName> {
     let custom = before.custom_kinds();
-    let gone: BTreeSet<&ObjectName> =
-        events.iter().filter(|event| matches!(event.action, Action::Deleted | Action::Replaced)).map(|event| &event.object).collect();
+    let gone: BTreeSet<&ObjectName> = events
+        .iter()
+        .filter(|event| matches!(event.action, Action::Deleted | Action::Replaced))
+        .map(|event| &event.object)
+        .collect();
     let objects = before.objects.iter().filter(|((_, name), _)| gone.contains(name));
     let visible = objects.filter(|((group, name), object)| {
         custom.contains(&(group.as_str(), name.kind.as_str())) || is_visible(name, object, release_namespace)
@@ -148,7 +167,9 @@ fn is_visible(name: &ObjectName, object: &Value, release_namespace: &str) -> boo
 /// Whether anything but the release's own records changed.
 #[must_use]
 pub fn wrote(events: &[Event]) -> bool {
-    events.iter().any(|event| event.action != Action::Unchanged && !event.object.name.starts_with("sh.helm.release.v1."))
+    events.iter().any(|event| {
+        event.action != Action::Unchanged && !event.object.name.starts_with("sh.helm.release.v1.")
+    })
 }
 
 #[cfg(test)]
@@ -174,7 +195,12 @@ mod tests {
         ]);
         let after = Snapshot::new(vec![
             object("ConfigMap", "same", "1", json!({"data": {"a": "b"}, "status": {"x": 1}})),
-            object("ConfigMap", "changed", "2", json!({"data": {"a": "c"}, "metadata": {"labels": {"l": "1"}}})),
+            object(
+                "ConfigMap",
+                "changed",
+                "2",
+                json!({"data": {"a": "c"}, "metadata": {"labels": {"l": "1"}}}),
+            ),
             object("ConfigMap", "replaced", "33", json!({})),
             object("ConfigMap", "held", "5", json!({"metadata": {"deletionTimestamp": "now"}})),
             object("ConfigMap", "new", "6", json!({})),
@@ -197,13 +223,19 @@ mod tests {
 
     #[test]
     fn custom_objects_and_foreign_pods_count_as_lost() {
-        let crd = object("CustomResourceDefinition", "widgets.x", "1", json!({"spec": {"group": "x", "names": {"kind": "Widget"}}}));
+        let crd = object(
+            "CustomResourceDefinition",
+            "widgets.x",
+            "1",
+            json!({"spec": {"group": "x", "names": {"kind": "Widget"}}}),
+        );
         let widget = object("Widget", "w", "2", json!({"apiVersion": "x/v1"}));
         let pod = object("Pod", "p", "3", json!({}));
         let secret = object("Secret", "s", "4", json!({}));
         let before = Snapshot::new(vec![crd, widget, pod, secret]);
         let events = events(&before, &Snapshot::default());
-        let names = |namespace| lost(&before, &events, namespace).iter().map(ToString::to_string).collect::<Vec<_>>();
+        let names =
+            |namespace| lost(&before, &events, namespace).iter().map(ToString::to_string).collect::<Vec<_>>();
         assert_eq!(names("release"), ["CustomResourceDefinition/a/widgets.x", "Pod/a/p", "Widget/a/w"]);
         assert_eq!(names("a"), ["CustomResourceDefinition/a/widgets.x", "Widget/a/w"]);
     }

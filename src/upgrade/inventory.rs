@@ -48,8 +48,18 @@ pub fn inventory(render: &Render) -> Vec<Item> {
     for file in &render.crds {
         items.extend(file.objects.iter().filter_map(|object| item(object, Place::Crds, &file.source)));
     }
-    items.extend(render.manifests.iter().filter_map(|manifest| item(&manifest.object, Place::Templates, &manifest.source)));
-    items.extend(render.hooks.iter().filter_map(|hook| item(&hook.manifest.object, Place::Hook, &hook.manifest.source)));
+    items.extend(
+        render
+            .manifests
+            .iter()
+            .filter_map(|manifest| item(&manifest.object, Place::Templates, &manifest.source)),
+    );
+    items.extend(
+        render
+            .hooks
+            .iter()
+            .filter_map(|hook| item(&hook.manifest.object, Place::Hook, &hook.manifest.source)),
+    );
     let mounted = mounted_config_maps(render);
     let config_maps = render.manifests.iter().chain(render.hooks.iter().map(|hook| &hook.manifest));
     for manifest in config_maps.filter(|manifest| is_mounted(manifest, &mounted)) {
@@ -61,7 +71,13 @@ pub fn inventory(render: &Render) -> Vec<Item> {
 fn item(object: &Arc<Value>, place: Place, source: &str) -> Option<Item> {
     let name = k8s::object_name(object);
     let named = !name.kind.is_empty() && !name.name.is_empty();
-    named.then(|| Item { group: Gvk::of(object).group, name, place, source: source.to_owned(), object: Arc::clone(object) })
+    named.then(|| Item {
+        group: Gvk::of(object).group,
+        name,
+        place,
+        source: source.to_owned(),
+        object: Arc::clone(object),
+    })
 }
 
 /// Names of ConfigMaps that pods of hooks mount.
@@ -70,14 +86,16 @@ fn mounted_config_maps(render: &Render) -> BTreeSet<String> {
     for hook in &render.hooks {
         let object = &hook.manifest.object;
         let spec = object.pointer("/spec/template/spec").or_else(|| object.get("spec"));
-        let volumes = spec.and_then(|spec| spec.get("volumes")).and_then(Value::as_array).into_iter().flatten();
+        let volumes =
+            spec.and_then(|spec| spec.get("volumes")).and_then(Value::as_array).into_iter().flatten();
         names.extend(volumes.map(|volume| k8s::text(volume, "/configMap/name").to_owned()));
     }
     names
 }
 
 fn is_mounted(manifest: &Manifest, mounted: &BTreeSet<String>) -> bool {
-    k8s::text(&manifest.object, "/kind") == "ConfigMap" && mounted.contains(k8s::text(&manifest.object, "/metadata/name"))
+    k8s::text(&manifest.object, "/kind") == "ConfigMap"
+        && mounted.contains(k8s::text(&manifest.object, "/metadata/name"))
 }
 
 /// The Kubernetes documents in a ConfigMap's values; texts that hold none give none.
@@ -86,8 +104,11 @@ fn documents(manifest: &Manifest) -> Vec<Item> {
     data.filter_map(|(key, text)| Some((key, text.as_str()?)))
         .flat_map(|(key, text)| {
             let source = format!("{}#{key}", manifest.source);
-            let objects = yaml::documents(text).filter_map(|(_, text)| yaml::to_json(text.as_bytes(), &Limits::default()).ok());
-            objects.filter_map(|object| item(&Arc::new(object), Place::HookConfigMap, &source)).collect::<Vec<_>>()
+            let objects = yaml::documents(text)
+                .filter_map(|(_, text)| yaml::to_json(text.as_bytes(), &Limits::default()).ok());
+            objects
+                .filter_map(|object| item(&Arc::new(object), Place::HookConfigMap, &source))
+                .collect::<Vec<_>>()
         })
         .collect()
 }

@@ -134,7 +134,11 @@ fn typed(item: &Value, api: &crate::cluster::ApiResource) -> Value {
         && let Some(map) = item.as_object_mut()
     {
         let resource = &api.resource;
-        let version = if resource.group.is_empty() { resource.version.clone() } else { format!("{}/{}", resource.group, resource.version) };
+        let version = if resource.group.is_empty() {
+            resource.version.clone()
+        } else {
+            format!("{}/{}", resource.group, resource.version)
+        };
         map.insert("kind".to_owned(), Value::from(api.kind.as_str()));
         map.insert("apiVersion".to_owned(), Value::from(version));
     }

@@ -29,8 +29,8 @@ mod wait;
 
 pub use dialect::Dialect;
 pub use flags::{FlagError, Flags, Reuse, ServerSide, Wait, seconds};
-pub(crate) use objects::{HOOK, RELEASE_NAME};
 pub use objects::Forge;
+pub(crate) use objects::{HOOK, RELEASE_NAME};
 
 use objects::{Target, build};
 

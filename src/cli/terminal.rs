@@ -6,6 +6,7 @@ use anstyle::{AnsiColor, Style};
 
 use super::args::Color;
 use super::exit::Error;
+pub(crate) use crate::report::escape::terminal as printable;
 
 /// Where messages go and whether they may be coloured.
 #[derive(Clone, Copy, Debug)]
@@ -78,21 +79,3 @@ pub(crate) fn print(data: &[u8]) -> Result<(), Error> {
     }
 }
 
-/// Foreign text made safe for a terminal: control characters other than newline and tab are shown, not sent.
-pub(crate) fn printable(text: &str) -> String {
-    text.chars()
-        .flat_map(|c| {
-            if c.is_control() && c != '\n' && c != '\t' { c.escape_default().collect() } else { vec![c] }
-        })
-        .collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn control_characters_of_charts_never_reach_the_terminal() {
-        assert_eq!(printable("a\u{1b}[31mb\r\n"), "a\\u{1b}[31mb\\r\n");
-    }
-}

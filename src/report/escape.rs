@@ -1,0 +1,74 @@
+//! Foreign text made harmless for where it is shown.
+
+/// For a terminal: control characters other than newline and tab are shown, not sent.
+#[must_use]
+pub fn terminal(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for c in text.chars() {
+        if is_hidden(c) && c != '\n' && c != '\t' {
+            safe.extend(c.escape_default());
+        } else {
+            safe.push(c);
+        }
+    }
+    safe
+}
+
+// Bidirectional overrides can make a line read as something else (CVE-2021-42574).
+fn is_hidden(c: char) -> bool {
+    c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200b}'..='\u{200f}' | '\u{feff}')
+}
+
+/// For running Markdown text: what would start markup, mentions or HTML is escaped; lines are joined.
+#[must_use]
+pub fn markdown(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for c in terminal(text).chars() {
+        match c {
+            '\n' => safe.push(' '),
+            '<' => safe.push_str("&lt;"),
+            '>' => safe.push_str("&gt;"),
+            '&' => safe.push_str("&amp;"),
+            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '#' | '~' | '!' => {
+                safe.push('\\');
+                safe.push(c);
+            }
+            // A zero-width joiner keeps `@name` from notifying anybody.
+            '@' => safe.push_str("@\u{2060}"),
+            c => safe.push(c),
+        }
+    }
+    safe
+}
+
+/// For a Markdown code span in running text or a table cell.
+#[must_use]
+pub fn code_span(text: &str) -> String {
+    let flat = terminal(text).replace('\n', " ").replace('|', "\\|");
+    let longest = flat.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat(longest + 1);
+    let pad = if flat.starts_with('`') || flat.ends_with('`') || flat.is_empty() { " " } else { "" };
+    format!("{fence}{pad}{flat}{pad}{fence}")
+}
+
+/// A Markdown code block whose fence no content can close.
+#[must_use]
+pub fn code_block(language: &str, text: &str) -> String {
+    let safe = terminal(text);
+    let longest = safe.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat(longest.max(2) + 1);
+    format!("{fence}{language}\n{}\n{fence}\n", safe.trim_end())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hostile_text_stays_text() {
+        assert_eq!(terminal("\u{1b}]0;x\u{7}\u{202e}"), "\\u{1b}]0;x\\u{7}\\u{202e}");
+        assert_eq!(markdown("<img> | @all\n[x](y)"), "&lt;img&gt; \\| @\u{2060}all \\[x\\](y)");
+        assert_eq!(code_span("a`b"), "``a`b``");
+        assert!(code_block("", "```\nx").starts_with("````\n"));
+    }
+}

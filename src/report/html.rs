@@ -1,0 +1,210 @@
+//! One self-contained HTML page: no script, no network, readable on a phone and in the dark.
+
+use std::io::{self, Write};
+
+use askama::Template;
+
+use super::escape::terminal;
+use super::matrix::{Cell, Matrix};
+use super::model::by_kind;
+use super::text::describe;
+use super::{Report, Style};
+use crate::finding::Severity;
+use crate::upgrade::outcome::{Outcome, Verdict};
+use crate::upgrade::trace::Step;
+
+pub(super) fn write(report: &Report, _: Style, out: &mut dyn Write) -> io::Result<()> {
+    let page = Page::of(report).render().map_err(io::Error::other)?;
+    out.write_all(page.as_bytes())
+}
+
+#[derive(Template)]
+#[template(path = "page.html")]
+struct Page {
+    title: String,
+    level: &'static str,
+    word: &'static str,
+    summary: String,
+    circumstances: String,
+    heads: Vec<String>,
+    rows: Vec<RowView>,
+    ownership: Vec<OwnershipView>,
+    losses: Vec<LossView>,
+    findings: Vec<FindingView>,
+    not_checked: Vec<String>,
+    generator: String,
+}
+
+struct RowView {
+    label: String,
+    cells: Vec<CellView>,
+}
+
+struct CellView {
+    class: &'static str,
+    head: String,
+    text: String,
+}
+
+struct OwnershipView {
+    name: String,
+    before: String,
+    after: String,
+    class: &'static str,
+}
+
+struct LossView {
+    label: String,
+    what: String,
+    condition: String,
+    objects: String,
+    steps: Vec<StepView>,
+}
+
+struct StepView {
+    command: String,
+    exit_code: i32,
+    stderr: String,
+    lines: Vec<String>,
+}
+
+struct FindingView {
+    severity: &'static str,
+    open: bool,
+    message: String,
+    check: &'static str,
+    condition: String,
+    objects: Vec<String>,
+    evidence: Vec<String>,
+    advice: Vec<String>,
+}
+
+impl Page {
+    fn of(report: &Report) -> Self {
+        let matrix = Matrix::of(report);
+        Self {
+            title: terminal(&format!(
+                "{} {} → {}",
+                report.after.name, report.before.version, report.after.version
+            )),
+            level: report.verdict.level,
+            word: word(report.verdict.level),
+            summary: terminal(&report.verdict.summary),
+            circumstances: terminal(&format!(
+                "release {} in {}, Kubernetes {}, engine {}, {}",
+                report.release, report.namespace, report.kubernetes, report.engine, report.start
+            )),
+            rows: matrix.rows.iter().map(|row| row_view(row, &matrix.operations)).collect(),
+            heads: matrix.operations,
+            ownership: ownership(report),
+            losses: losses(report),
+            findings: findings(report),
+            not_checked: report.not_checked.iter().map(|line| terminal(line)).collect(),
+            generator: report.generator.clone(),
+        }
+    }
+}
+
+fn word(level: &str) -> &'static str {
+    match level {
+        "loses" => "Loses objects",
+        "findings" => "Findings",
+        "not-checked" => "Could not check",
+        _ => "Safe",
+    }
+}
+
+fn row_view(row: &super::matrix::Row, heads: &[String]) -> RowView {
+    let cell = |(cell, head): (&Cell, &String)| CellView {
+        class: class(cell.verdict),
+        head: head.clone(),
+        text: if cell.conditional { format!("{}*", cell.text) } else { cell.text.clone() },
+    };
+    RowView {
+        label: terminal(&format!("{}, {}", row.actor, row.way)),
+        cells: row.cells.iter().zip(heads).map(cell).collect(),
+    }
+}
+
+fn class(verdict: Option<Verdict>) -> &'static str {
+    match verdict {
+        None => "none",
+        Some(Verdict::Keeps) => "keeps",
+        Some(Verdict::Refused) => "refused",
+        Some(Verdict::Breaks) => "breaks",
+        Some(Verdict::Loses) => "loses",
+    }
+}
+
+fn ownership(report: &Report) -> Vec<OwnershipView> {
+    let view = |row: &super::model::Ownership| OwnershipView {
+        name: terminal(&row.object.name),
+        before: shown(&row.before),
+        after: if row.keep { format!("{}, keep", shown(&row.after)) } else { shown(&row.after) },
+        class: match (row.before == row.after, row.keep) {
+            (true, _) => "none",
+            (false, true) => "keeps",
+            (false, false) => "loses",
+        },
+    };
+    report.ownership.iter().map(view).collect()
+}
+
+fn shown(place: &str) -> String {
+    if place.is_empty() { "absent".to_owned() } else { terminal(place) }
+}
+
+fn losses(report: &Report) -> Vec<LossView> {
+    let losing = report.losing_outcomes().into_iter();
+    losing
+        .map(|(rehearsal, way, operation, outcome)| LossView {
+            label: terminal(&format!("{}, {way}, {}", rehearsal.actor, operation.name)),
+            what: terminal(&by_kind(&outcome.lost)),
+            condition: terminal(&outcome.condition),
+            objects: objects(outcome),
+            steps: outcome.steps.iter().map(step).collect(),
+        })
+        .collect()
+}
+
+fn objects(outcome: &Outcome) -> String {
+    let names: Vec<String> = outcome.lost.iter().map(ToString::to_string).collect();
+    terminal(&names.join(", "))
+}
+
+fn step(step: &Step) -> StepView {
+    // Reads change nothing and would drown the writes.
+    let writes = step.exchanges.iter().filter(|exchange| !exchange.request.starts_with("GET"));
+    StepView {
+        command: terminal(&step.command),
+        exit_code: step.exit_code,
+        stderr: terminal(step.stderr.trim()),
+        lines: writes
+            .map(|e| terminal(&format!("{:.1} s {}: {} → {} {}", e.at, e.by, e.request, e.status, e.message)))
+            .chain(step.notes.iter().map(|note| terminal(note)))
+            .collect(),
+    }
+}
+
+fn findings(report: &Report) -> Vec<FindingView> {
+    let view = |finding: &crate::finding::Finding| FindingView {
+        severity: severity(finding.severity),
+        open: finding.severity == Severity::Loses,
+        message: terminal(&finding.message),
+        check: finding.check,
+        condition: finding.condition.as_deref().map(terminal).unwrap_or_default(),
+        objects: finding.objects.iter().map(|object| terminal(&object.to_string())).collect(),
+        evidence: finding.evidence.iter().map(|evidence| terminal(&describe(evidence))).collect(),
+        advice: finding.advice.iter().map(|advice| terminal(advice)).collect(),
+    };
+    report.findings.iter().map(view).collect()
+}
+
+fn severity(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Loses => "loses",
+        Severity::Breaks => "breaks",
+        Severity::Risks => "risks",
+        Severity::Notes => "notes",
+    }
+}

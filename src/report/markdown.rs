@@ -1,0 +1,145 @@
+//! Markdown for a pull request: verdict, table, collapsible details, cut below the hosts' limit.
+
+use std::fmt::Write as _;
+use std::io::{self, Write};
+
+use super::escape::{code_block, code_span, markdown};
+use super::matrix::Matrix;
+use super::model::by_kind;
+use super::text::describe;
+use super::{Report, Style};
+use crate::finding::{Finding, Severity};
+use crate::upgrade::outcome::Verdict;
+
+/// Longest comment that pull request hosts take, in characters (GitHub: 65,536), less room for the note.
+const LIMIT: usize = 65_000;
+
+pub(super) fn write(report: &Report, _: Style, out: &mut dyn Write) -> io::Result<()> {
+    let mut parts = vec![head(report), table(report), losses(report)];
+    parts.extend(report.findings.iter().map(finding));
+    parts.push(not_checked(report));
+    out.write_all(within_limit(&parts).as_bytes())
+}
+
+fn within_limit(parts: &[String]) -> String {
+    let mut text = String::new();
+    let mut length = 0;
+    for (n, part) in parts.iter().enumerate() {
+        length += part.chars().count();
+        if length > LIMIT {
+            let _ = writeln!(text, "\n**Cut here: {} more sections are in the full report** (`-o html=report.html`).", parts.len() - n);
+            break;
+        }
+        text.push_str(part);
+    }
+    text
+}
+
+fn head(report: &Report) -> String {
+    let word = match report.verdict.level {
+        "loses" => "🔴 loses objects",
+        "findings" => "🟡 findings",
+        "not-checked" => "⚪ could not check",
+        _ => "🟢 safe",
+    };
+    format!(
+        "## seatrial: {word}\n\n**{} {} → {}**, release {} in {}, Kubernetes {}, {}\n\n{}\n\n",
+        markdown(&report.after.name),
+        markdown(&report.before.version),
+        markdown(&report.after.version),
+        code_span(&report.release),
+        code_span(&report.namespace),
+        markdown(&report.kubernetes),
+        markdown(&report.start),
+        markdown(&report.verdict.summary)
+    )
+}
+
+fn table(report: &Report) -> String {
+    let matrix = Matrix::of(report);
+    let mut text = format!("| actor | way | {} |\n", matrix.operations.join(" | "));
+    let _ = writeln!(text, "| --- | --- |{}", " --- |".repeat(matrix.operations.len()));
+    for row in &matrix.rows {
+        let cells: Vec<String> = row
+            .cells
+            .iter()
+            .map(|cell| format!("{}{}{}", mark(cell.verdict), cell.text, if cell.conditional { " \\*" } else { "" }))
+            .collect();
+        let _ = writeln!(text, "| {} | {} | {} |", markdown(&row.actor), markdown(&row.way), cells.join(" | "));
+    }
+    text.push_str("\n\\* the worst outcome; others are possible under other conditions.\n\n");
+    text
+}
+
+fn mark(verdict: Option<Verdict>) -> &'static str {
+    match verdict {
+        None => "",
+        Some(Verdict::Keeps) => "🟢 ",
+        Some(Verdict::Refused | Verdict::Breaks) => "🟡 ",
+        Some(Verdict::Loses) => "🔴 ",
+    }
+}
+
+fn losses(report: &Report) -> String {
+    let losing = report.losing_outcomes();
+    if losing.is_empty() {
+        return String::new();
+    }
+    let mut text = format!("<details><summary>What is lost ({} operations)</summary>\n\n", losing.len());
+    for (rehearsal, way, operation, outcome) in losing {
+        let _ = writeln!(
+            text,
+            "- **{}, {}, {}**: {}{}",
+            markdown(&rehearsal.actor),
+            markdown(way),
+            markdown(&operation.name),
+            markdown(&by_kind(&outcome.lost)),
+            if outcome.condition.is_empty() { String::new() } else { format!(", when {}", markdown(&outcome.condition)) }
+        );
+        if let Some(step) = outcome.steps.last() {
+            let _ = writeln!(text, "  {} exits with {}", code_span(&step.command), step.exit_code);
+        }
+    }
+    text.push_str("\n</details>\n\n");
+    text
+}
+
+fn finding(finding: &Finding) -> String {
+    let mark = match finding.severity {
+        Severity::Loses => "🔴 loses",
+        Severity::Breaks => "🟡 breaks",
+        Severity::Risks => "🔵 risks",
+        Severity::Notes => "⚪ notes",
+    };
+    let mut text = format!(
+        "<details><summary>{mark}: {}</summary>\n\n{}\n\n",
+        markdown(&finding.message),
+        code_span(finding.check)
+    );
+    if let Some(condition) = &finding.condition {
+        let _ = writeln!(text, "When {}.\n", markdown(condition));
+    }
+    for object in &finding.objects {
+        let _ = writeln!(text, "- {}", code_span(&object.to_string()));
+    }
+    for evidence in &finding.evidence {
+        let _ = writeln!(text, "- because {}", code_span(&describe(evidence)));
+    }
+    text.push('\n');
+    for advice in &finding.advice {
+        text.push_str(&code_block("", advice));
+    }
+    text.push_str("\n</details>\n\n");
+    text
+}
+
+fn not_checked(report: &Report) -> String {
+    if report.not_checked.is_empty() {
+        return String::new();
+    }
+    let mut text = String::from("**Could not check**\n\n");
+    for line in &report.not_checked {
+        let _ = writeln!(text, "- {}", markdown(line));
+    }
+    text
+}

@@ -1,0 +1,143 @@
+//! What every format shows, in order: verdict, matrix, findings, ownership, what could not be checked.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::finding::{Evidence, Finding, ObjectName, Severity};
+use crate::upgrade::outcome::{Operation, Outcome, Rehearsal, Verdict};
+
+/// Version of the JSON form; grows by one when a field changes its meaning or goes away.
+pub const SCHEMA_VERSION: u32 = 1;
+
+/// A whole report.
+#[derive(Clone, Debug, Serialize)]
+pub struct Report {
+    /// [`SCHEMA_VERSION`].
+    pub schema_version: u32,
+    /// Name and version of the program that wrote it.
+    pub generator: String,
+    /// The judgement.
+    pub verdict: Judgement,
+    /// The chart that runs now.
+    pub before: ChartInfo,
+    /// The chart to upgrade to.
+    pub after: ChartInfo,
+    /// Release name.
+    pub release: String,
+    /// Namespace of the release.
+    pub namespace: String,
+    /// Kubernetes version that was rehearsed.
+    pub kubernetes: String,
+    /// `sim`, `kind` or `cluster`.
+    pub engine: String,
+    /// Where the starting objects come from, in words.
+    pub start: String,
+    /// What was rehearsed, one an actor.
+    pub rehearsals: Vec<Rehearsal>,
+    /// Findings, worst first.
+    pub findings: Vec<Finding>,
+    /// Who owns which CRD and default runtime before and after.
+    pub ownership: Vec<Ownership>,
+    /// What could not be checked and why; empty when everything was.
+    pub not_checked: Vec<String>,
+}
+
+/// A chart in the report.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct ChartInfo {
+    /// As the user named it.
+    pub reference: String,
+    /// Chart name.
+    pub name: String,
+    /// Chart version.
+    pub version: String,
+    /// `sha256:…` of the archive, empty for a directory.
+    pub digest: String,
+}
+
+/// Where one CRD or runtime lives before and after.
+#[derive(Clone, Debug, Serialize)]
+pub struct Ownership {
+    /// The object.
+    pub object: ObjectName,
+    /// Place and owner before, e.g. `crds/ (nobody)`; empty when absent.
+    pub before: String,
+    /// Place and owner after.
+    pub after: String,
+    /// Whether `helm.sh/resource-policy: keep` protects it after.
+    pub keep: bool,
+}
+
+/// The judgement: one word, one sentence, one exit code.
+#[derive(Clone, Debug, Serialize)]
+pub struct Judgement {
+    /// `safe`, `findings`, `loses` or `not-checked`.
+    pub level: &'static str,
+    /// What a person needs to know, in one or two sentences.
+    pub summary: String,
+    /// Exit code of the run.
+    pub exit_code: u8,
+}
+
+impl Report {
+    /// Objects that the upgrade itself or the way back loses, over all actors and ways; uninstalling is judged apart.
+    #[must_use]
+    pub fn losing_outcomes(&self) -> Vec<(&Rehearsal, &str, &Operation, &Outcome)> {
+        let mut losing = Vec::new();
+        for rehearsal in &self.rehearsals {
+            for way in &rehearsal.ways {
+                for operation in &way.operations {
+                    let worst = operation.outcomes.iter().find(|outcome| outcome.verdict == Verdict::Loses);
+                    losing.extend(worst.map(|outcome| (rehearsal, way.name.as_str(), operation, outcome)));
+                }
+            }
+        }
+        losing
+    }
+
+    /// Makes values of Secrets unreadable; a report is shown to more people than the cluster is.
+    pub fn redact(&mut self) {
+        for finding in &mut self.findings {
+            if finding.objects.iter().any(|object| object.kind == "Secret") {
+                finding.evidence.iter_mut().for_each(redact);
+            }
+        }
+    }
+
+    /// The worst severity among the findings.
+    #[must_use]
+    pub fn worst_finding(&self) -> Option<Severity> {
+        self.findings.iter().map(|finding| finding.severity).max()
+    }
+}
+
+fn redact(evidence: &mut Evidence) {
+    if let Evidence::Change { path, before, after } = evidence
+        && (path.starts_with("data") || path.starts_with("stringData"))
+    {
+        for value in [before, after].into_iter().flatten() {
+            hide(value);
+        }
+    }
+}
+
+fn hide(value: &mut Value) {
+    match value {
+        Value::Object(map) => map.values_mut().for_each(hide),
+        Value::Array(items) => items.iter_mut().for_each(hide),
+        // An empty value is no secret, and that it is empty is often the point.
+        Value::String(text) if text.is_empty() => {}
+        other => *other = Value::String("(redacted)".to_owned()),
+    }
+}
+
+/// `CustomResourceDefinition ×3, TrainJob ×8`: lost objects counted by kind, in the order of kinds.
+#[must_use]
+pub fn by_kind(objects: &[ObjectName]) -> String {
+    let mut counts = std::collections::BTreeMap::new();
+    for object in objects {
+        *counts.entry(object.kind.as_str()).or_insert(0_usize) += 1;
+    }
+    let parts: Vec<String> = counts.into_iter().map(|(kind, n)| format!("{kind} ×{n}")).collect();
+    parts.join(", ")
+}

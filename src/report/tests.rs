@@ -1,0 +1,119 @@
+use super::model::*;
+use super::*;
+use crate::finding::{Evidence, Finding, ObjectName, Severity};
+use crate::upgrade::outcome::{Operation, Outcome, Rehearsal, Start, Verdict, Way};
+use crate::upgrade::trace::Step;
+
+fn object(kind: &str, name: &str) -> ObjectName {
+    ObjectName { kind: kind.into(), namespace: "ns".into(), name: name.into() }
+}
+
+fn outcome(condition: &str, verdict: Verdict, lost: Vec<ObjectName>) -> Outcome {
+    let step = Step {
+        operation: "upgrade".into(),
+        actor: "helm3".into(),
+        command: "helm upgrade <x> \u{1b}[31m".into(),
+        exit_code: 0,
+        stderr: String::new(),
+        events: Vec::new(),
+        lost_objects: lost.clone(),
+        exchanges: Vec::new(),
+        notes: vec!["note".into()],
+    };
+    Outcome { condition: condition.into(), also: Vec::new(), verdict, lost, steps: vec![step] }
+}
+
+fn report() -> Report {
+    let upgrade = Operation {
+        name: "upgrade".into(),
+        flags: Vec::new(),
+        outcomes: vec![
+            outcome("the hook fails", Verdict::Loses, vec![object("Widget", "a"), object("Widget", "b")]),
+            outcome("", Verdict::Keeps, Vec::new()),
+        ],
+    };
+    let way = Way { name: "plain".into(), summary: String::new(), flags: Vec::new(), prepare: Vec::new(), operations: vec![upgrade] };
+    let finding = Finding {
+        check: "secret_emptied",
+        severity: Severity::Risks,
+        message: "<script>alert(1)</script> | x".into(),
+        objects: vec![object("Secret", "s")],
+        evidence: vec![Evidence::Change { path: "data.key".into(), before: Some("c2VjcmV0".into()), after: Some("".into()) }],
+        advice: vec!["run `x`".into()],
+        operations: Vec::new(),
+        condition: None,
+    };
+    let chart = |version: &str| ChartInfo { name: "demo".into(), version: version.into(), ..ChartInfo::default() };
+    Report {
+        schema_version: SCHEMA_VERSION,
+        generator: "seatrial".into(),
+        verdict: Judgement { level: "loses", summary: "two widgets are lost".into(), exit_code: 3 },
+        before: chart("1"),
+        after: chart("2"),
+        release: "demo".into(),
+        namespace: "ns".into(),
+        kubernetes: "v1.34.0".into(),
+        engine: "sim".into(),
+        start: "built-in population".into(),
+        rehearsals: vec![Rehearsal {
+            actor: "helm3".into(),
+            version: "3.22".into(),
+            start: Start::BuiltIn,
+            population: Vec::new(),
+            obstacle: String::new(),
+            ways: vec![way],
+        }],
+        findings: vec![finding],
+        ownership: Vec::new(),
+        not_checked: vec!["webhook x".into()],
+    }
+}
+
+fn written(name: &str) -> String {
+    let mut report = report();
+    report.redact();
+    let mut out = Vec::new();
+    (format(name).unwrap().write)(&report, Style::default(), &mut out).unwrap();
+    String::from_utf8(out).unwrap()
+}
+
+#[test]
+fn every_format_tells_the_verdict_the_loss_and_the_condition() {
+    for format in FORMATS {
+        let text = written(format.name);
+        for wanted in ["demo", "the hook fails", "webhook x"] {
+            assert!(text.contains(wanted), "{}: no {wanted:?} in\n{text}", format.name);
+        }
+        assert!(!text.contains('\u{1b}'), "{}", format.name);
+    }
+}
+
+#[test]
+fn foreign_markup_is_escaped_where_it_would_act() {
+    assert!(!written("html").contains("<script>"));
+    assert!(!written("markdown").contains("<script>"));
+}
+
+#[test]
+fn secret_values_are_redacted_everywhere() {
+    for format in FORMATS {
+        assert!(!written(format.name).contains("c2VjcmV0"), "{}", format.name);
+    }
+}
+
+#[test]
+fn table_shows_the_worst_and_marks_that_it_has_a_condition() {
+    assert!(written("text").contains("loses 2*"), "{}", written("text"));
+    assert!(written("markdown").contains("🔴 loses 2 \\*"));
+}
+
+#[test]
+fn long_markdown_is_cut_below_the_limit_and_says_so() {
+    let mut report = report();
+    let finding = report.findings[0].clone();
+    report.findings = vec![finding; 500];
+    let mut out = Vec::new();
+    (format("markdown").unwrap().write)(&report, Style::default(), &mut out).unwrap();
+    let text = String::from_utf8(out).unwrap();
+    assert!(text.chars().count() < 65_536 && text.contains("Cut here"), "{}", text.len());
+}

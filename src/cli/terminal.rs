@@ -78,4 +78,3 @@ pub(crate) fn print(data: &[u8]) -> Result<(), Error> {
         _ => Ok(()),
     }
 }
-

@@ -16,7 +16,8 @@ pub fn terminal(text: &str) -> String {
 
 // Bidirectional overrides can make a line read as something else (CVE-2021-42574).
 fn is_hidden(c: char) -> bool {
-    c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200b}'..='\u{200f}' | '\u{feff}')
+    c.is_control()
+        || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200b}'..='\u{200f}' | '\u{feff}')
 }
 
 /// For running Markdown text: what would start markup, mentions or HTML is escaped; lines are joined.

@@ -27,7 +27,11 @@ fn within_limit(parts: &[String]) -> String {
     for (n, part) in parts.iter().enumerate() {
         length += part.chars().count();
         if length > LIMIT {
-            let _ = writeln!(text, "\n**Cut here: {} more sections are in the full report** (`-o html=report.html`).", parts.len() - n);
+            let _ = writeln!(
+                text,
+                "\n**Cut here: {} more sections are in the full report** (`-o html=report.html`).",
+                parts.len() - n
+            );
             break;
         }
         text.push_str(part);
@@ -63,9 +67,12 @@ fn table(report: &Report) -> String {
         let cells: Vec<String> = row
             .cells
             .iter()
-            .map(|cell| format!("{}{}{}", mark(cell.verdict), cell.text, if cell.conditional { " \\*" } else { "" }))
+            .map(|cell| {
+                format!("{}{}{}", mark(cell.verdict), cell.text, if cell.conditional { " \\*" } else { "" })
+            })
             .collect();
-        let _ = writeln!(text, "| {} | {} | {} |", markdown(&row.actor), markdown(&row.way), cells.join(" | "));
+        let _ =
+            writeln!(text, "| {} | {} | {} |", markdown(&row.actor), markdown(&row.way), cells.join(" | "));
     }
     text.push_str("\n\\* the worst outcome; others are possible under other conditions.\n\n");
     text
@@ -94,7 +101,11 @@ fn losses(report: &Report) -> String {
             markdown(way),
             markdown(&operation.name),
             markdown(&by_kind(&outcome.lost)),
-            if outcome.condition.is_empty() { String::new() } else { format!(", when {}", markdown(&outcome.condition)) }
+            if outcome.condition.is_empty() {
+                String::new()
+            } else {
+                format!(", when {}", markdown(&outcome.condition))
+            }
         );
         if let Some(step) = outcome.steps.last() {
             let _ = writeln!(text, "  {} exits with {}", code_span(&step.command), step.exit_code);

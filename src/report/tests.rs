@@ -32,18 +32,29 @@ fn report() -> Report {
             outcome("", Verdict::Keeps, Vec::new()),
         ],
     };
-    let way = Way { name: "plain".into(), summary: String::new(), flags: Vec::new(), prepare: Vec::new(), operations: vec![upgrade] };
+    let way = Way {
+        name: "plain".into(),
+        summary: String::new(),
+        flags: Vec::new(),
+        prepare: Vec::new(),
+        operations: vec![upgrade],
+    };
     let finding = Finding {
         check: "secret_emptied",
         severity: Severity::Risks,
         message: "<script>alert(1)</script> | x".into(),
         objects: vec![object("Secret", "s")],
-        evidence: vec![Evidence::Change { path: "data.key".into(), before: Some("c2VjcmV0".into()), after: Some("".into()) }],
+        evidence: vec![Evidence::Change {
+            path: "data.key".into(),
+            before: Some("c2VjcmV0".into()),
+            after: Some("".into()),
+        }],
         advice: vec!["run `x`".into()],
         operations: Vec::new(),
         condition: None,
     };
-    let chart = |version: &str| ChartInfo { name: "demo".into(), version: version.into(), ..ChartInfo::default() };
+    let chart =
+        |version: &str| ChartInfo { name: "demo".into(), version: version.into(), ..ChartInfo::default() };
     Report {
         schema_version: SCHEMA_VERSION,
         generator: "seatrial".into(),

@@ -88,7 +88,8 @@ fn shown(cell: &Cell) -> String {
 }
 
 fn width(matrix: &Matrix, column: usize) -> usize {
-    let cells = matrix.rows.iter().filter_map(|row| row.cells.get(column)).map(|cell| shown(cell).chars().count());
+    let cells =
+        matrix.rows.iter().filter_map(|row| row.cells.get(column)).map(|cell| shown(cell).chars().count());
     cells.chain([matrix.operations[column].chars().count()]).max().unwrap_or(0)
 }
 
@@ -109,7 +110,14 @@ fn losses(report: &Report, pen: Pen, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{}", pen.bold("What is lost"))?;
     for (rehearsal, way, operation, outcome) in losing {
         let name = flagged(&operation.name, &operation.flags);
-        writeln!(out, "  {}, {}, {}: {}", rehearsal.actor, terminal(way), terminal(&name), by_kind(&outcome.lost))?;
+        writeln!(
+            out,
+            "  {}, {}, {}: {}",
+            rehearsal.actor,
+            terminal(way),
+            terminal(&name),
+            by_kind(&outcome.lost)
+        )?;
         if !outcome.condition.is_empty() {
             writeln!(out, "    when {}", terminal(&outcome.condition))?;
         }

@@ -14,6 +14,7 @@ fn outcome(condition: &str, verdict: Verdict, lost: Vec<ObjectName>) -> Outcome 
         actor: "helm3".into(),
         command: "helm upgrade <x> \u{1b}[31m".into(),
         exit_code: 0,
+        stdout: String::new(),
         stderr: String::new(),
         events: Vec::new(),
         lost_objects: lost.clone(),

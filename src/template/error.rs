@@ -83,7 +83,7 @@ impl fmt::Display for Place {
             write!(
                 f,
                 ":{column}: executing {} at <{}>",
-                super::printf::quote(self.executing.as_bytes()),
+                super::quote::quote(self.executing.as_bytes()),
                 self.context
             )?;
         }

@@ -160,6 +160,11 @@ impl List {
         self.ty
     }
 
+    /// The same items under another type, as a Go conversion gives.
+    pub fn with_type(&self, ty: &'static SliceType) -> Self {
+        Self { ty, ..self.clone() }
+    }
+
     /// Whether it is a nil slice (JSON `null`).
     pub fn is_nil(&self) -> bool {
         self.nil

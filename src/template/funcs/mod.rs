@@ -14,6 +14,8 @@
 //!
 //! The executor checks number and types of arguments in Go's words before the function runs.
 
+pub mod go;
+mod compare;
 mod typed;
 
 use std::any::Any;

@@ -1,0 +1,92 @@
+//! How deep a chain of calls may go before the thread's stack ends, so that hostile nesting is an error.
+
+use std::cell::Cell;
+use std::thread;
+
+/// Stack of the threads that [`deep`] starts, in bytes; only pages in use cost memory.
+const DEEP: usize = 512 << 20;
+
+/// Stack that may be used on other threads, in bytes (test threads have 2 MiB).
+const SHALLOW: usize = 1 << 20;
+
+/// Left for what runs between two checks, in bytes.
+const RESERVE: usize = 256 << 10;
+
+thread_local! {
+    /// Lowest address that calls may reach; 0 when nothing runs.
+    static FLOOR: Cell<usize> = const { Cell::new(0) };
+}
+
+/// Runs a job on a thread with a stack large enough for whatever Go accepts.
+///
+/// # Errors
+/// The system gives no thread.
+pub fn deep<T: Send>(job: impl FnOnce() -> T + Send) -> std::io::Result<T> {
+    thread::scope(|scope| {
+        let worker = thread::Builder::new().stack_size(DEEP).spawn_scoped(scope, || {
+            FLOOR.set(here().saturating_sub(DEEP - RESERVE));
+            job()
+        })?;
+        worker.join().map_err(|_| std::io::Error::other("a render ended abnormally"))
+    })
+}
+
+/// Sets the bound for the outermost call on this thread and lifts it at the end.
+pub(crate) struct Guard {
+    outermost: bool,
+}
+
+impl Guard {
+    pub(crate) fn new() -> Self {
+        let outermost = FLOOR.get() == 0;
+        if outermost {
+            FLOOR.set(here().saturating_sub(SHALLOW).max(1));
+        }
+        Self { outermost }
+    }
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        if self.outermost {
+            FLOOR.set(0);
+        }
+    }
+}
+
+/// Whether there is no room for another level.
+pub(crate) fn exhausted() -> bool {
+    here() < FLOOR.get()
+}
+
+#[inline(never)]
+fn here() -> usize {
+    let marker = 0u8;
+    (&raw const marker).addr()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn descend(levels: &mut usize) {
+        let ballast = std::hint::black_box([0u8; 64]);
+        *levels += usize::from(ballast[0] == 0);
+        if !exhausted() {
+            descend(levels);
+        }
+    }
+
+    #[test]
+    fn recursion_stops_before_the_stack_does() {
+        let _guard = Guard::new();
+        let mut shallow = 0;
+        descend(&mut shallow);
+        let deep = deep(|| {
+            let mut levels = 0;
+            descend(&mut levels);
+            levels
+        });
+        assert!(deep.unwrap() > 100 * shallow);
+    }
+}

@@ -144,16 +144,13 @@ impl Exec<'_> {
             ([], None) => String::new(),
         };
         let values = self.builtin_arguments(frame, dot, builtin, arguments)?;
-        match builtin.body {
-            Body::Plain(body) => {
-                let result = body(&values);
-                self.finish(frame, builtin.name, node, result).map(|value| Operand { value, interface: true })
-            }
-            _ => {
-                let result = self.call_value(&name, values);
-                self.finish(frame, builtin.name, node, result).map(|value| Operand { value, interface: true })
-            }
-        }
+        let result = match builtin.body {
+            Body::Plain(body) => body(&values),
+            _ => self.call_value(&name, values),
+        };
+        let value = self.finish(frame, builtin.name, node, result)?;
+        // Only an element that `index` finds is an interface, and that only matters when it is nil.
+        Ok(Operand { interface: matches!(value, Value::Nil), value })
     }
 
     fn builtin_arguments<'t>(

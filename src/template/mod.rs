@@ -24,3 +24,6 @@ mod unicode;
 mod eval;
 mod call;
 mod format;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,3 @@
+module seatrial/oracle/template
+
+go 1.26

@@ -220,7 +220,10 @@ impl Node {
     fn pos(&self) -> usize {
         match self {
             Self::Text { range } => range.start,
-            Self::Action { pos, .. } | Self::Template { pos, .. } | Self::Break(pos) | Self::Continue(pos) => *pos,
+            Self::Action { pos, .. }
+            | Self::Template { pos, .. }
+            | Self::Break(pos)
+            | Self::Continue(pos) => *pos,
             Self::If(branch) | Self::With(branch) | Self::Range(branch) => branch.pos,
         }
     }

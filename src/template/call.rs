@@ -202,15 +202,20 @@ impl Exec<'_> {
         let signature = &func.signature;
         let (count, fixed) = (operands.len(), signature.params.len() - usize::from(signature.variadic));
         if signature.variadic && count < fixed {
-            return Err(Fault::new(format!("wrong number of args for {name}: got {count} want at least {fixed}")));
+            return Err(Fault::new(format!(
+                "wrong number of args for {name}: got {count} want at least {fixed}"
+            )));
         }
         if !signature.variadic && count != fixed {
             return Err(Fault::new(format!("wrong number of args for {name}: got {count} want {fixed}")));
         }
-        let param = |at: usize| signature.params.get(at).or(signature.params.last()).unwrap_or(&Type::Interface);
+        let param =
+            |at: usize| signature.params.get(at).or(signature.params.last()).unwrap_or(&Type::Interface);
         let mut values = Vec::with_capacity(count);
         for (at, operand) in operands.enumerate() {
-            values.push(prepare(operand.value, param(at)).map_err(|fault| fault.context(&format!("arg {at}: ")))?);
+            values.push(
+                prepare(operand.value, param(at)).map_err(|fault| fault.context(&format!("arg {at}: ")))?,
+            );
         }
         (func.call)(self, &mut values)
     }
@@ -227,7 +232,9 @@ impl Exec<'_> {
         match &term.kind {
             TermKind::Nil if ty.can_be_nil() => Ok(Operand { value: Value::zero(ty), interface: false }),
             TermKind::Nil => frame.error(format!("cannot assign nil to {ty}")),
-            TermKind::Bool(_) | TermKind::Number(_) | TermKind::String(..) => self.literal(frame, dot, ty, term),
+            TermKind::Bool(_) | TermKind::Number(_) | TermKind::String(..) => {
+                self.literal(frame, dot, ty, term)
+            }
             _ => {
                 let operand = self.term(frame, dot, term)?;
                 validate(frame, operand, ty)
@@ -235,7 +242,13 @@ impl Exec<'_> {
         }
     }
 
-    fn literal<'t>(&mut self, frame: &mut Frame<'t>, dot: &Operand, ty: &Type, term: &'t Term) -> Done<Operand> {
+    fn literal<'t>(
+        &mut self,
+        frame: &mut Frame<'t>,
+        dot: &Operand,
+        ty: &Type,
+        term: &'t Term,
+    ) -> Done<Operand> {
         let value = match (ty, &term.kind) {
             (Type::Interface | Type::Reflect, _) => return self.term(frame, dot, term),
             (Type::Bool, TermKind::Bool(b)) => Some(Value::Bool(*b)),
@@ -289,7 +302,8 @@ fn validate(frame: &Frame<'_>, operand: Operand, ty: &Type) -> Done<Operand> {
     if *ty == Type::Interface {
         return Ok(operand);
     }
-    let got = if matches!(operand.value, Value::Nil) { operand.type_name() } else { operand.value.type_name() };
+    let got =
+        if matches!(operand.value, Value::Nil) { operand.type_name() } else { operand.value.type_name() };
     match assign(operand.value, ty) {
         Some(value) => Ok(Operand::concrete(value)),
         None => frame.error(format!("wrong type for value; expected {ty}; got {got}")),
@@ -304,7 +318,9 @@ fn assign(value: Value, ty: &Type) -> Option<Value> {
     }
     match (value, ty) {
         // A named type and its underlying one.
-        (Value::Map(map), Type::Map(to)) if map.ty().elem == to.elem && either_unnamed(map.ty().name, to.name) => {
+        (Value::Map(map), Type::Map(to))
+            if map.ty().elem == to.elem && either_unnamed(map.ty().name, to.name) =>
+        {
             Some(Value::Map(map.with_type(to)))
         }
         (Value::List(list), Type::Slice(to))
@@ -338,7 +354,11 @@ fn prepare(value: Value, ty: &Type) -> Result<Value, Fault> {
         return Ok(value);
     }
     let got = value.type_name();
-    let number = value.as_int().map(|int| Number { int: Some(int), uint: Some(int.cast_unsigned()), ..Number::default() });
+    let number = value.as_int().map(|int| Number {
+        int: Some(int),
+        uint: Some(int.cast_unsigned()),
+        ..Number::default()
+    });
     let converted = assign(value, ty).or_else(|| number.as_ref().and_then(|number| numeric(ty, number)));
     converted.ok_or_else(|| Fault::new(format!("value has type {got}; should be {ty}")))
 }

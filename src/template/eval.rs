@@ -12,7 +12,12 @@ use super::value::{GoStr, Map, Value};
 
 impl Exec<'_> {
     /// The value of a pipeline; its variables are declared or assigned.
-    pub(crate) fn pipeline<'t>(&mut self, frame: &mut Frame<'t>, dot: &Operand, pipe: &'t Pipe) -> Done<Operand> {
+    pub(crate) fn pipeline<'t>(
+        &mut self,
+        frame: &mut Frame<'t>,
+        dot: &Operand,
+        pipe: &'t Pipe,
+    ) -> Done<Operand> {
         frame.at = At::Pipe(pipe);
         self.tick(frame)?;
         let mut last = None;
@@ -245,7 +250,8 @@ fn constant(frame: &Frame<'_>, dot: &Operand, term: &Term) -> Done<Operand> {
 /// A number where no type is asked for: its syntax tells.
 fn ideal(frame: &Frame<'_>, number: &Number) -> Done<Operand> {
     let text = number.text.as_str();
-    let hex = text.len() > 2 && (text.starts_with("0x") || text.starts_with("0X")) && !text.contains(['p', 'P']);
+    let hex =
+        text.len() > 2 && (text.starts_with("0x") || text.starts_with("0X")) && !text.contains(['p', 'P']);
     let fractional = !hex && !text.starts_with('\'') && text.contains(['.', 'e', 'E', 'p', 'P']);
     match (number.float, number.int) {
         _ if number.complex.is_some() => frame.error(format!("complex constants are not supported: {text}")),

@@ -153,8 +153,11 @@ impl<'s> Exec<'s> {
 
     fn execute_named(&mut self, name: &[u8], data: &Value) -> Done<Vec<u8>> {
         let Some(template) = self.lookup(name) else {
-            let message =
-                format!("template: no template {} associated with template {}", quote(name), quote(self.set.name()));
+            let message = format!(
+                "template: no template {} associated with template {}",
+                quote(name),
+                quote(self.set.name())
+            );
             return Err(unplaced(message));
         };
         self.run(&template, data)
@@ -185,7 +188,10 @@ impl<'s> Exec<'s> {
         self.steps = self.steps.saturating_add(steps);
         let limit = self.limits.template_steps;
         if self.steps > limit {
-            return Err(Fault::limit(format_args!("rendering takes more than {limit} steps"), "template-steps"));
+            return Err(Fault::limit(
+                format_args!("rendering takes more than {limit} steps"),
+                "template-steps",
+            ));
         }
         Ok(())
     }
@@ -229,7 +235,13 @@ impl<'s> Exec<'s> {
         Ok(Flow::Next)
     }
 
-    fn action<'t>(&mut self, frame: &mut Frame<'t>, dot: &Operand, node: &'t Node, pipe: &'t Pipe) -> Done<()> {
+    fn action<'t>(
+        &mut self,
+        frame: &mut Frame<'t>,
+        dot: &Operand,
+        node: &'t Node,
+        pipe: &'t Pipe,
+    ) -> Done<()> {
         let operand = self.pipeline(frame, dot, pipe)?;
         if !pipe.variables.is_empty() {
             return Ok(());
@@ -260,13 +272,17 @@ impl<'s> Exec<'s> {
     }
 
     /// `if` and `with`.
-    fn branch<'t>(&mut self, frame: &mut Frame<'t>, dot: &Operand, branch: &'t Branch, with: bool) -> Done<Flow> {
+    fn branch<'t>(
+        &mut self,
+        frame: &mut Frame<'t>,
+        dot: &Operand,
+        branch: &'t Branch,
+        with: bool,
+    ) -> Done<Flow> {
         let mark = frame.variables.len();
         let operand = self.pipeline(frame, dot, &branch.pipe)?;
         let flow = match &branch.otherwise {
-            _ if operand.value.truth() => {
-                self.list(frame, if with { &operand } else { dot }, &branch.list)
-            }
+            _ if operand.value.truth() => self.list(frame, if with { &operand } else { dot }, &branch.list),
             Some(list) => self.list(frame, dot, list),
             None => Ok(Flow::Next),
         };
@@ -293,14 +309,17 @@ impl<'s> Exec<'s> {
         match value {
             Value::List(list) => {
                 let elem = list.ty().elem;
-                let items = list.iter().enumerate().map(|(at, item)| (number(at), Operand::typed(item.clone(), &elem)));
+                let items = list
+                    .iter()
+                    .enumerate()
+                    .map(|(at, item)| (number(at), Operand::typed(item.clone(), &elem)));
                 self.elements(frame, branch, items)
             }
             Value::Map(map) => {
                 let elem = map.ty().elem;
                 let items = map.snapshot().into_iter();
-                let items =
-                    items.map(|(key, item)| (Operand::concrete(Value::String(key)), Operand::typed(item, &elem)));
+                let items = items
+                    .map(|(key, item)| (Operand::concrete(Value::String(key)), Operand::typed(item, &elem)));
                 self.elements(frame, branch, items)
             }
             Value::Bytes(bytes) => {

@@ -16,7 +16,9 @@ pub fn format_float(float: f64, verb: char, precision: Option<usize>) -> String 
     let magnitude = match verb {
         _ if float.is_infinite() => return format!("{}Inf", if sign.is_empty() { "+" } else { "-" }),
         'e' | 'E' => exponential(float, verb, precision),
-        'f' => precision.map_or_else(|| positional(&shortest(float)), |precision| format!("{float:.precision$}")),
+        'f' => {
+            precision.map_or_else(|| positional(&shortest(float)), |precision| format!("{float:.precision$}"))
+        }
         'g' | 'G' => general(float, verb, precision),
         'x' | 'X' => hexadecimal(float, verb, precision),
         'b' => binary(float),

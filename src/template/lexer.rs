@@ -172,7 +172,8 @@ impl<'t> Lexer<'t> {
     /// Moves on and counts the lines.
     fn skip(&mut self, bytes: usize) {
         let end = (self.pos + bytes).min(self.text.len());
-        self.line += self.text.get(self.pos..end).unwrap_or(&[]).iter().filter(|&&byte| byte == b'\n').count();
+        self.line +=
+            self.text.get(self.pos..end).unwrap_or(&[]).iter().filter(|&&byte| byte == b'\n').count();
         self.pos = end;
     }
 
@@ -282,7 +283,9 @@ impl<'t> Lexer<'t> {
         match rune {
             ' ' | '\t' | '\r' | '\n' => self.space(),
             '+' | '-' | '0'..='9' => self.number(),
-            '.' if self.rest().get(1).is_some_and(u8::is_ascii_digit) || self.rest().len() == 1 => self.number(),
+            '.' if self.rest().get(1).is_some_and(u8::is_ascii_digit) || self.rest().len() == 1 => {
+                self.number()
+            }
             _ if is_alphanumeric(rune) => self.identifier(),
             _ => {
                 self.bump();
@@ -324,7 +327,9 @@ impl<'t> Lexer<'t> {
     }
 
     fn space(&mut self) -> Token {
-        while self.rest().first().is_some_and(|&byte| is_space(byte)) && right_delimiter(self.rest()).is_none() {
+        while self.rest().first().is_some_and(|&byte| is_space(byte))
+            && right_delimiter(self.rest()).is_none()
+        {
             self.bump();
         }
         if self.pos == self.start { self.close() } else { self.emit(Kind::Space) }

@@ -151,7 +151,8 @@ impl<'t> Parser<'t> {
     fn fail<T>(&self, message: impl Into<String>) -> Parsed<T> {
         let file = Arc::from(self.source.name.lossy());
         let executing = Arc::from("");
-        let place = Place { file, line: self.tokens[0].line, column: None, executing, context: String::new() };
+        let place =
+            Place { file, line: self.tokens[0].line, column: None, executing, context: String::new() };
         Err(Box::new(Error {
             stage: Stage::Parse,
             place: Some(place),

@@ -90,8 +90,12 @@ struct Verbs<'a> {
 
 impl Verbs<'_> {
     fn run(mut self, printer: &mut Printer) {
-        while let Some(length) = self.format.get(self.at..).filter(|rest| !rest.is_empty()).map(plain_length) {
-            printer.formatter.out.extend_from_slice(self.format.get(self.at..self.at + length).unwrap_or(&[]));
+        while let Some(length) = self.format.get(self.at..).filter(|rest| !rest.is_empty()).map(plain_length)
+        {
+            printer
+                .formatter
+                .out
+                .extend_from_slice(self.format.get(self.at..self.at + length).unwrap_or(&[]));
             self.at += length;
             if self.at >= self.format.len() {
                 break;
@@ -302,7 +306,9 @@ impl Printer {
             (Value::Nil, 'T' | 'v') => self.formatter.pad(b"<nil>"),
             (Value::Nil, _) => self.bad_verb(value, verb),
             (_, 'T') => self.formatter.string(value.type_name().as_bytes()),
-            (Value::Bytes(_) | Value::List(_) | Value::Map(_) | Value::Object(_), 'p') => self.pointer(value, verb),
+            (Value::Bytes(_) | Value::List(_) | Value::Map(_) | Value::Object(_), 'p') => {
+                self.pointer(value, verb)
+            }
             (Value::Bytes(bytes), _) => self.byte_slice(bytes, verb, "[]byte"),
             _ => self.value(value, verb, 0),
         }

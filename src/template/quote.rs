@@ -23,7 +23,9 @@ pub fn quote_with(bytes: &[u8], mark: char, escape: Escape) -> String {
     let mut rest = bytes;
     while let Some((rune, width)) = decode(rest) {
         match rest.first() {
-            Some(byte) if rune == char::REPLACEMENT_CHARACTER && width == 1 => out.push_str(&format!("\\x{byte:02x}")),
+            Some(byte) if rune == char::REPLACEMENT_CHARACTER && width == 1 => {
+                out.push_str(&format!("\\x{byte:02x}"))
+            }
             _ => escape_rune(&mut out, rune, mark, escape),
         }
         rest = rest.get(width..).unwrap_or(&[]);
@@ -142,8 +144,8 @@ pub(crate) fn unquote_char(text: &[u8], mark: u8) -> Option<(Unit, &[u8])> {
 
 fn digits(text: &[u8], count: usize, base: u32) -> Option<(u32, &[u8])> {
     let (head, tail) = text.split_at_checked(count)?;
-    let number = head.iter().try_fold(0u32, |sum, &byte| {
-        sum.checked_mul(base)?.checked_add(char::from(byte).to_digit(base)?)
-    })?;
+    let number = head
+        .iter()
+        .try_fold(0u32, |sum, &byte| sum.checked_mul(base)?.checked_add(char::from(byte).to_digit(base)?))?;
     Some((number, tail))
 }

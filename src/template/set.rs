@@ -37,7 +37,12 @@ impl Set {
     ///
     /// [`Engine::execute_text`]: super::funcs::Engine::execute_text
     pub fn new(name: &str, registry: Registry, missing_key: MissingKey) -> Self {
-        Self { name: GoStr::from(name), registry: Arc::new(registry), missing_key, templates: BTreeMap::new() }
+        Self {
+            name: GoStr::from(name),
+            registry: Arc::new(registry),
+            missing_key,
+            templates: BTreeMap::new(),
+        }
     }
 
     /// Parses a text as `name` and adds it with all that it defines; later definitions win unless they are empty.

@@ -95,7 +95,13 @@ fn version(major: i64, minor: i64) -> Rc<dyn Object> {
     })
 }
 
-const fn row(name: &'static str, params: &'static [Type], variadic: bool, result: Type, call: super::funcs::Call) -> Func {
+const fn row(
+    name: &'static str,
+    params: &'static [Type],
+    variadic: bool,
+    result: Type,
+    call: super::funcs::Call,
+) -> Func {
     Func { name, signature: Signature { params, variadic, result }, call }
 }
 
@@ -107,7 +113,9 @@ static FUNCS: &[Func] = &[
     func!("set", set),
     func!("get", |map: &Map, key: &str| map.get(key).unwrap_or_default()),
     func!("strs", strs),
-    row("bytes", &[Type::String], false, Type::Bytes, |_, args| Ok(Value::Bytes(args[0].as_str().unwrap().clone()))),
+    row("bytes", &[Type::String], false, Type::Bytes, |_, args| {
+        Ok(Value::Bytes(args[0].as_str().unwrap().clone()))
+    }),
     row("ints", &[Type::Int], true, Type::Slice(&INTS), |_, args| {
         Ok(Value::List(List::new(&INTS, args.to_vec())))
     }),

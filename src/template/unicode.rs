@@ -13,7 +13,9 @@ pub(crate) fn decode(bytes: &[u8]) -> Option<(char, usize)> {
     let head = bytes.get(..bytes.len().min(4)).unwrap_or(bytes);
     let valid = match std::str::from_utf8(head) {
         Ok(text) => text,
-        Err(error) => head.get(..error.valid_up_to()).and_then(|head| std::str::from_utf8(head).ok()).unwrap_or(""),
+        Err(error) => {
+            head.get(..error.valid_up_to()).and_then(|head| std::str::from_utf8(head).ok()).unwrap_or("")
+        }
     };
     Some(valid.chars().next().map_or((char::REPLACEMENT_CHARACTER, 1), |rune| (rune, rune.len_utf8())))
 }
@@ -45,7 +47,8 @@ pub(crate) fn is_alphanumeric(rune: char) -> bool {
 
 /// `strconv.IsPrint` and `unicode.IsPrint`: letters, marks, numbers, punctuation, symbols and the ASCII space.
 pub(crate) fn is_print(rune: char) -> bool {
-    static CLASS: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"^[\p{L}\p{M}\p{N}\p{P}\p{S}]$").ok());
+    static CLASS: LazyLock<Option<Regex>> =
+        LazyLock::new(|| Regex::new(r"^[\p{L}\p{M}\p{N}\p{P}\p{S}]$").ok());
     if rune.is_ascii() { rune == ' ' || rune.is_ascii_graphic() } else { in_class(&CLASS, rune) }
 }
 

@@ -35,11 +35,7 @@ fn bad_type() -> Fault {
 }
 
 fn incompatible(left: &Value, right: &Value) -> Fault {
-    Fault::new(format!(
-        "incompatible types for comparison: {} and {}",
-        left.type_name(),
-        right.type_name()
-    ))
+    Fault::new(format!("incompatible types for comparison: {} and {}", left.type_name(), right.type_name()))
 }
 
 fn pair(arguments: &[Operand]) -> (&Value, &Value) {
@@ -67,7 +63,9 @@ fn equal(left: &Value, right: &Value) -> Result<bool, Fault> {
             (Basic::Bool(l), Basic::Bool(r)) => Ok(l == r),
             (Basic::Int(l), Basic::Int(r)) => Ok(l == r),
             (Basic::Uint(l), Basic::Uint(r)) => Ok(l == r),
-            (Basic::Int(l), Basic::Uint(r)) | (Basic::Uint(r), Basic::Int(l)) => Ok(u64::try_from(l) == Ok(r)),
+            (Basic::Int(l), Basic::Uint(r)) | (Basic::Uint(r), Basic::Int(l)) => {
+                Ok(u64::try_from(l) == Ok(r))
+            }
             (Basic::Float(l), Basic::Float(r)) => Ok(l == r),
             (Basic::String(l), Basic::String(r)) => Ok(l == r),
             _ => Err(incompatible(left, right)),

@@ -59,7 +59,6 @@ pub static BUILTINS: &[Builtin] = &[
     builtin("urlquery", 0, true, Body::Plain(urlquery)),
 ];
 
-
 /// Finds one by name.
 pub fn find(name: &str) -> Option<&'static Builtin> {
     BUILTINS.binary_search_by_key(&name, |builtin| builtin.name).ok().and_then(|at| BUILTINS.get(at))
@@ -163,7 +162,9 @@ fn slice(arguments: &[Operand]) -> Result<Value, Fault> {
     let length = match &item.value {
         Value::Nil => return Err(Fault::new("slice of untyped nil")),
         Value::Object(object) if object.is_nil() => return Err(Fault::new("slice of nil pointer")),
-        _ if indexes.len() > 3 => return Err(Fault::new(format!("too many slice indexes: {}", indexes.len()))),
+        _ if indexes.len() > 3 => {
+            return Err(Fault::new(format!("too many slice indexes: {}", indexes.len())));
+        }
         Value::String(_) if indexes.len() == 3 => return Err(Fault::new("cannot 3-index slice a string")),
         Value::String(text) | Value::Bytes(text) => text.len(),
         Value::List(list) => list.len(),
@@ -231,7 +232,9 @@ fn js(arguments: &[Operand]) -> Result<Value, Fault> {
             '<' | '>' | '&' | '=' | '\0'..' ' => {
                 out.extend_from_slice(format!("\\u{:04X}", u32::from(rune)).as_bytes());
             }
-            _ if rune.is_ascii() || is_print(rune) => out.extend_from_slice(rest.get(..width).unwrap_or(rest)),
+            _ if rune.is_ascii() || is_print(rune) => {
+                out.extend_from_slice(rest.get(..width).unwrap_or(rest))
+            }
             _ => out.extend_from_slice(format!("\\u{:04X}", u32::from(rune)).as_bytes()),
         }
         rest = rest.get(width..).unwrap_or(&[]);

@@ -76,6 +76,11 @@ impl<'c> Link<'c> {
         }
     }
 
+    /// Changes the field manager of the writes that follow.
+    pub fn manager(&mut self, manager: &str) {
+        manager.clone_into(&mut self.manager);
+    }
+
     /// GET of one object.
     ///
     /// # Errors

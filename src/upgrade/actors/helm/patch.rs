@@ -68,7 +68,7 @@ fn is_empty(patch: &Value) -> bool {
 /// The patch that brings additions and changes over the live object and removes what the old manifest had and the new has not.
 ///
 /// Source: k8s.io/apimachinery, `pkg/util/jsonmergepatch/patch.go`.
-fn three_way_merge(original: &Value, modified: &Value, live: &Value) -> Value {
+pub(crate) fn three_way_merge(original: &Value, modified: &Value, live: &Value) -> Value {
     let mut patch = without_nulls(merge_patch(live, modified)).unwrap_or_else(|| Value::Object(Map::new()));
     if let Some(removals) = only_nulls(merge_patch(original, modified)) {
         overlay(&mut patch, removals);

@@ -1,0 +1,302 @@
+//! Scenario files: charts, a starting state and ordered steps, played against a cluster; described in `docs/scenarios.md`.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::chart::Values;
+use crate::cluster::simulated::Conditions;
+use crate::limits::Limits;
+use crate::upgrade::trace::Step;
+use crate::yaml;
+
+mod play;
+
+pub use play::{Inputs, play};
+
+/// A scenario that can't be read or played.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct ScenarioError(pub String);
+
+/// One scenario file.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Scenario {
+    /// Name, repeated in the result.
+    #[serde(default)]
+    pub name: String,
+    /// One sentence for the reader.
+    #[serde(default)]
+    pub summary: String,
+    /// Charts by the names that steps use; a chart is named as on the command line.
+    pub charts: BTreeMap<String, String>,
+    /// Release name.
+    pub release: String,
+    /// Release namespace.
+    #[serde(default = "default_namespace")]
+    pub namespace: String,
+    /// Actor of every step that names none: `helm3`, `helm4`.
+    #[serde(default = "default_actor")]
+    pub actor: String,
+    /// Version of the cluster.
+    #[serde(default)]
+    pub kubernetes: Option<String>,
+    /// What chance decides in every step that does not say otherwise.
+    #[serde(default)]
+    pub conditions: Conditions,
+    /// What there is before the first step.
+    #[serde(default)]
+    pub start: Start,
+    /// What is done, in order.
+    pub steps: Vec<Stage>,
+}
+
+/// What there is before the first step.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct Start {
+    /// Steps that lead to the starting state; they are not part of the result.
+    pub steps: Vec<Stage>,
+    /// Objects that users have.
+    pub population: Population,
+    /// File with further objects, as `kubectl get -o yaml` prints them.
+    pub state: Option<String>,
+}
+
+/// Which objects users have.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Population {
+    /// The population that the program carries.
+    #[default]
+    BuiltIn,
+    /// Nothing.
+    None,
+}
+
+/// One step: what is done, and who does it under which conditions where that differs from the scenario's.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Stage {
+    /// Actor, e.g. `helm3`, or a version of it, e.g. `helm3.17`.
+    #[serde(default)]
+    pub actor: Option<String>,
+    /// What chance decides from this step on.
+    #[serde(default)]
+    pub conditions: Option<Conditions>,
+    /// `helm install`.
+    #[serde(default)]
+    pub install: Option<Deployment>,
+    /// `helm upgrade`.
+    #[serde(default)]
+    pub upgrade: Option<Deployment>,
+    /// `helm rollback`.
+    #[serde(default)]
+    pub rollback: Option<Rollback>,
+    /// `helm uninstall`.
+    #[serde(default)]
+    pub uninstall: Option<Uninstall>,
+    /// `kubectl apply`.
+    #[serde(default)]
+    pub apply: Option<Apply>,
+    /// `kubectl annotate --overwrite`.
+    #[serde(default)]
+    pub annotate: Option<Tagging>,
+    /// `kubectl label --overwrite`.
+    #[serde(default)]
+    pub label: Option<Tagging>,
+    /// `kubectl patch`.
+    #[serde(default)]
+    pub patch: Option<Patch>,
+    /// `kubectl delete`.
+    #[serde(default)]
+    pub delete: Option<Delete>,
+    /// Saves the runtime of every unfinished TrainJob as its snapshot.
+    #[serde(default)]
+    pub seed_snapshots: Option<Nothing>,
+    /// Lets so many seconds pass.
+    #[serde(default)]
+    pub wait: Option<f64>,
+}
+
+/// A step without parameters: `{}`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Nothing {}
+
+/// An install or an upgrade.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Deployment {
+    /// Name of the chart in `charts`.
+    pub chart: String,
+    /// Values, as in a `-f` file.
+    #[serde(default)]
+    pub values: Values,
+    /// Values, as behind `--set`.
+    #[serde(default)]
+    pub set: Vec<String>,
+    /// Flags of the command.
+    #[serde(default)]
+    pub flags: Vec<String>,
+}
+
+/// A rollback.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct Rollback {
+    /// Revision; 0 is the one before the last.
+    pub revision: u64,
+    /// Flags of the command.
+    pub flags: Vec<String>,
+}
+
+/// An uninstall.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct Uninstall {
+    /// Flags of the command.
+    pub flags: Vec<String>,
+}
+
+/// An apply: of a file, of objects written here, or of parts of a chart.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct Apply {
+    /// File with YAML documents, beside the scenario file.
+    pub file: Option<String>,
+    /// Objects.
+    pub objects: Vec<Value>,
+    /// Name of the chart in `charts` that is rendered.
+    pub chart: Option<String>,
+    /// Values of that chart.
+    pub values: Values,
+    /// Kinds to take from the render; empty means all. Files below `crds/` are part of it.
+    pub kinds: Vec<String>,
+    /// Names to take from the render; empty means all.
+    pub names: Vec<String>,
+    /// `--server-side`.
+    pub server_side: bool,
+    /// `--force-conflicts`.
+    pub force_conflicts: bool,
+}
+
+/// Annotations or labels for objects.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct Tagging {
+    /// Objects as `Kind/namespace/name`; a `*` as name means every object of the kind.
+    pub objects: Vec<String>,
+    /// Only objects with these labels.
+    pub selector: BTreeMap<String, String>,
+    /// Keys and values; `null` removes the key.
+    pub set: BTreeMap<String, Option<String>>,
+}
+
+/// A patch of one object.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Patch {
+    /// Object as `Kind/namespace/name`.
+    pub object: String,
+    /// `merge`, `strategic` or `json`.
+    #[serde(default = "default_patch")]
+    pub kind: String,
+    /// The patch.
+    pub patch: Value,
+}
+
+/// A deletion.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct Delete {
+    /// Objects as `Kind/namespace/name`.
+    pub objects: Vec<String>,
+    /// `background` (default), `foreground` or `orphan`.
+    pub cascade: Option<String>,
+}
+
+/// What a played scenario gives.
+#[derive(Clone, Debug, Serialize)]
+pub struct Played {
+    /// The scenario's name.
+    pub scenario: String,
+    /// The steps, without those of the start.
+    pub steps: Vec<Step>,
+}
+
+impl Scenario {
+    /// Reads a scenario file.
+    ///
+    /// # Errors
+    /// Text that is no YAML, unknown or missing keys, and steps that do nothing or several things.
+    pub fn parse(text: &str, limits: &Limits) -> Result<Self, ScenarioError> {
+        let value = yaml::to_json(text.as_bytes(), limits).map_err(|error| ScenarioError(error.message))?;
+        let scenario: Self = serde_json::from_value(value).map_err(|error| ScenarioError(error.to_string()))?;
+        for (position, stage) in scenario.start.steps.iter().chain(&scenario.steps).enumerate() {
+            if stage.deeds() != 1 {
+                return Err(ScenarioError(format!("step {}: exactly one of install, upgrade, rollback, uninstall, apply, annotate, label, patch, delete, seedSnapshots, wait is wanted, {} are there", position + 1, stage.deeds())));
+            }
+        }
+        Ok(scenario)
+    }
+}
+
+impl Stage {
+    fn deeds(&self) -> usize {
+        let deeds = [
+            self.install.is_some(),
+            self.upgrade.is_some(),
+            self.rollback.is_some(),
+            self.uninstall.is_some(),
+            self.apply.is_some(),
+            self.annotate.is_some(),
+            self.label.is_some(),
+            self.patch.is_some(),
+            self.delete.is_some(),
+            self.seed_snapshots.is_some(),
+            self.wait.is_some(),
+        ];
+        deeds.into_iter().filter(|there| *there).count()
+    }
+}
+
+fn default_namespace() -> String {
+    "default".to_owned()
+}
+
+fn default_actor() -> String {
+    "helm4".to_owned()
+}
+
+fn default_patch() -> String {
+    "merge".to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(value: &Value) -> Result<Scenario, String> {
+        serde_json::from_value(value.clone()).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_step_names_one_deed() {
+        let scenario = parse(&serde_json::json!({
+            "charts": {"before": "a"}, "release": "r",
+            "steps": [{"upgrade": {"chart": "before", "flags": ["--atomic"]}, "conditions": {"leader": "before-hook"}}, {"wait": 5}]
+        }))
+        .expect("scenario");
+        assert_eq!(scenario.steps.iter().map(Stage::deeds).collect::<Vec<_>>(), [1, 1]);
+        assert_eq!(scenario.actor, "helm4");
+    }
+
+    #[test]
+    fn unknown_keys_are_refused() {
+        let error = parse(&serde_json::json!({"charts": {}, "release": "r", "steps": [{"upgrad": {}}]})).expect_err("a typing error");
+        assert!(error.contains("upgrad"), "{error}");
+    }
+}

@@ -1,0 +1,57 @@
+//! Runtime snapshots of Kubeflow Trainer 2.3, written ahead of the upgrade.
+//!
+//! Source: kubeflow/trainer v2.3.0, `pkg/runtime/core/snapshot.go`: ConfigMap `<trainjob>-runtime-snapshot`, key `runtime`.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use crate::k8s;
+use crate::yaml;
+
+/// One ConfigMap for every unfinished TrainJob whose runtime is alive: the runtime as it is now, owned by the job.
+#[must_use]
+pub fn seeds(objects: &[Arc<Value>]) -> Vec<Arc<Value>> {
+    let jobs = objects.iter().filter(|object| k8s::text(object, "/kind") == "TrainJob" && !is_finished(object));
+    jobs.filter_map(|job| seed(job, objects)).map(Arc::new).collect()
+}
+
+/// Complete, or failed for good because a deadline passed; other failed jobs count as unfinished to the controller.
+fn is_finished(job: &Value) -> bool {
+    let conditions = job.pointer("/status/conditions").and_then(Value::as_array).into_iter().flatten();
+    conditions.into_iter().any(|condition| {
+        let holds = k8s::text(condition, "/status") == "True";
+        let deadline = k8s::text(condition, "/reason") == "DeadlineExceeded";
+        holds && (k8s::text(condition, "/type") == "Complete" || (k8s::text(condition, "/type") == "Failed" && deadline))
+    })
+}
+
+fn seed(job: &Value, objects: &[Arc<Value>]) -> Option<Value> {
+    let kind = match k8s::text(job, "/spec/runtimeRef/kind") {
+        "" => "ClusterTrainingRuntime",
+        kind => kind,
+    };
+    let (namespace, name) = (k8s::text(job, "/metadata/namespace"), k8s::text(job, "/metadata/name"));
+    let wanted = k8s::text(job, "/spec/runtimeRef/name");
+    let runtime = objects.iter().find(|object| {
+        let in_place = kind == "ClusterTrainingRuntime" || k8s::text(object, "/metadata/namespace") == namespace;
+        k8s::text(object, "/kind") == kind && k8s::text(object, "/metadata/name") == wanted && in_place
+    })?;
+    Some(json!({
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {
+            "name": format!("{name}-runtime-snapshot"),
+            "namespace": namespace,
+            "ownerReferences": [{
+                "apiVersion": k8s::text(job, "/apiVersion"),
+                "kind": "TrainJob",
+                "name": name,
+                "uid": k8s::text(job, "/metadata/uid"),
+                "controller": true,
+                "blockOwnerDeletion": true,
+            }],
+        },
+        "data": {"runtime": yaml::from_json(runtime)},
+    }))
+}

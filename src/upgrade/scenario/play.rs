@@ -12,8 +12,8 @@ use crate::cluster::{Exchange, PatchType, Propagation, Unreachable};
 use crate::finding::ObjectName;
 use crate::k8s;
 use crate::limits::Limits;
-use crate::render::{Helm, Options};
-use crate::upgrade::actors::helm::{Dialect, Flags};
+use crate::render::Helm;
+use crate::upgrade::actors::helm::{Dialect, Flags, template_options};
 use crate::upgrade::actors::{self, Command, Subject, Terminal, Workshop};
 use crate::upgrade::course::{Course, Order};
 use crate::upgrade::kubectl::{self, Kubectl, Tag};
@@ -222,12 +222,7 @@ impl<W: World> Player<'_, '_, W> {
 
     fn rendered(&mut self, stage: &Stage, name: &str, apply: &Apply) -> Result<Vec<Arc<Value>>, ScenarioError> {
         let chart = self.chart(name)?;
-        let options = Options {
-            helm: self.dialect(stage)?.helm,
-            release: self.subject.release.clone(),
-            namespace: self.subject.namespace.clone(),
-            ..Options::default()
-        };
+        let options = template_options(self.dialect(stage)?.helm, &self.subject);
         let config = Arc::new(apply.values.clone());
         let render = self.workshop.renderer.render(&chart, &config, &options).map_err(ScenarioError)?;
         let crds = render.crds.iter().flat_map(|file| &file.objects);

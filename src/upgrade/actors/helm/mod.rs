@@ -138,15 +138,12 @@ impl Session<'_, '_> {
         let version = self.link.version().map_err(|fault| fault.text)?;
         let served = self.link.discover().map_err(|fault| fault.text)?;
         let options = Options {
-            helm: self.dialect.helm,
-            release: self.subject.release.clone(),
-            namespace: self.subject.namespace.clone(),
             revision,
             is_upgrade,
             kube_version: Some(version),
             api_versions: api_versions(&served),
             check_schema: !self.flags.skip_schema,
-            limits: crate::limits::Limits::default(),
+            ..template_options(self.dialect.helm, self.subject)
         };
         self.renderer.render(chart, config, &options)
     }
@@ -209,6 +206,21 @@ impl Session<'_, '_> {
             out.push_str(&format!("NOTES:\n{notes}\n"));
         }
         out
+    }
+}
+
+/// What a chart is rendered for when no cluster is asked.
+pub(crate) fn template_options(helm: crate::render::Helm, subject: &Subject) -> Options {
+    Options {
+        helm,
+        release: subject.release.clone(),
+        namespace: subject.namespace.clone(),
+        revision: 1,
+        is_upgrade: false,
+        kube_version: None,
+        api_versions: Vec::new(),
+        check_schema: true,
+        limits: crate::limits::Limits::default(),
     }
 }
 

@@ -71,10 +71,14 @@ impl<'k, 'c> Kubectl<'k, 'c> {
         let annotated = with_last_applied(object);
         let live = match self.link.get(address) {
             Ok(live) => live,
-            Err(fault) if fault.not_found() => return self.link.create(address, Arc::new(annotated)).map(|_| "created"),
+            Err(fault) if fault.not_found() => {
+                return self.link.create(address, Arc::new(annotated)).map(|_| "created");
+            }
             Err(fault) => return Err(fault),
         };
-        let original = k8s::annotation(&live, LAST_APPLIED).and_then(|text| serde_json::from_str(text).ok()).unwrap_or(Value::Null);
+        let original = k8s::annotation(&live, LAST_APPLIED)
+            .and_then(|text| serde_json::from_str(text).ok())
+            .unwrap_or(Value::Null);
         let gvk = Gvk::of(object);
         let (kind, patch) = if is_typed(&gvk) {
             (PatchType::Strategic, strategic_three_way(&original, &annotated, &live, &gvk.kind))
@@ -93,7 +97,8 @@ impl<'k, 'c> Kubectl<'k, 'c> {
             Tag::Annotations => ("annotations", "kubectl-annotate", "annotated"),
             Tag::Labels => ("labels", "kubectl-label", "labeled"),
         };
-        let entries: Map<String, Value> = values.iter().map(|(key, value)| (key.clone(), json!(value))).collect();
+        let entries: Map<String, Value> =
+            values.iter().map(|(key, value)| (key.clone(), json!(value))).collect();
         self.link.manager(manager);
         for name in names {
             let Some((address, api)) = self.address(name) else { continue };
@@ -163,7 +168,12 @@ impl<'k, 'c> Kubectl<'k, 'c> {
         self.find(name, |api| api.kind == name.kind, &missing)
     }
 
-    fn find(&mut self, name: &ObjectName, fits: impl Fn(&ApiResource) -> bool, missing: &str) -> Option<(Address, ApiResource)> {
+    fn find(
+        &mut self,
+        name: &ObjectName,
+        fits: impl Fn(&ApiResource) -> bool,
+        missing: &str,
+    ) -> Option<(Address, ApiResource)> {
         let found = match self.link.discover() {
             Ok(served) => served.iter().find(|api| !api.resource.plural.contains('/') && fits(api)).cloned(),
             Err(fault) => {

@@ -33,12 +33,14 @@ pub fn populate(world: &mut dyn World) -> Result<Terminal, Unreachable> {
     world.speaks_for("user");
     let mut link = Link::new(world, "user", "kubectl-client-side-apply");
     let mut kubectl = Kubectl::new(&mut link);
-    let namespace = Arc::new(json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}}));
+    let namespace =
+        Arc::new(json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}}));
     kubectl.apply(&[namespace], "", Apply::default());
     if serves(&served, TRAINER, "TrainJob") {
         trainer(&mut kubectl, &objects);
     } else {
-        let specimens: Vec<Arc<Value>> = objects.iter().filter_map(|crd| specimen(crd, NAMESPACE)).map(Arc::new).collect();
+        let specimens: Vec<Arc<Value>> =
+            objects.iter().filter_map(|crd| specimen(crd, NAMESPACE)).map(Arc::new).collect();
         kubectl.apply(&specimens, NAMESPACE, Apply::default());
     }
     Ok(kubectl.finish())
@@ -50,17 +52,25 @@ fn serves(served: &[ApiResource], group: &str, kind: &str) -> bool {
 
 /// Jobs, a runtime of the users' own and an edit, over whatever runtimes the chart brought.
 fn trainer(kubectl: &mut Kubectl<'_, '_>, objects: &[Arc<Value>]) {
-    let runtimes: Vec<&Arc<Value>> = objects.iter().filter(|object| k8s::text(object, "/kind") == "ClusterTrainingRuntime").collect();
+    let runtimes: Vec<&Arc<Value>> =
+        objects.iter().filter(|object| k8s::text(object, "/kind") == "ClusterTrainingRuntime").collect();
     if runtimes.is_empty() {
-        let own = [("torch-distributed", "torch"), ("jax-distributed", "jax"), ("deepspeed-distributed", "mpi")];
-        let own: Vec<Arc<Value>> = own.iter().map(|(name, policy)| Arc::new(cluster_runtime(name, policy))).collect();
+        let own =
+            [("torch-distributed", "torch"), ("jax-distributed", "jax"), ("deepspeed-distributed", "mpi")];
+        let own: Vec<Arc<Value>> =
+            own.iter().map(|(name, policy)| Arc::new(cluster_runtime(name, policy))).collect();
         kubectl.apply(&own, "", Apply::default());
     }
     let named = |policy: &str, fallback: &str| {
-        let found = runtimes.iter().find(|runtime| runtime.pointer(&format!("/spec/mlPolicy/{policy}")).is_some());
+        let found =
+            runtimes.iter().find(|runtime| runtime.pointer(&format!("/spec/mlPolicy/{policy}")).is_some());
         found.map_or(fallback.to_owned(), |runtime| k8s::text(runtime, "/metadata/name").to_owned())
     };
-    let (torch, jax, mpi) = (named("torch", "torch-distributed"), named("jax", "jax-distributed"), named("mpi", "deepspeed-distributed"));
+    let (torch, jax, mpi) = (
+        named("torch", "torch-distributed"),
+        named("jax", "jax-distributed"),
+        named("mpi", "deepspeed-distributed"),
+    );
     let jobs = [
         job("running", cluster(&torch), "run", 1, false),
         job("susp-torch", cluster(&torch), "run", 1, true),
@@ -73,7 +83,11 @@ fn trainer(kubectl: &mut Kubectl<'_, '_>, objects: &[Arc<Value>]) {
     ];
     kubectl.apply(&[Arc::new(custom_runtime())], NAMESPACE, Apply::default());
     kubectl.apply(&jobs.map(Arc::new), NAMESPACE, Apply::default());
-    if let Some(unused) = runtimes.iter().map(|runtime| k8s::object_name(runtime)).find(|name| is_unused(&name.name, &[&torch, &jax, &mpi])) {
+    if let Some(unused) = runtimes
+        .iter()
+        .map(|runtime| k8s::object_name(runtime))
+        .find(|name| is_unused(&name.name, &[&torch, &jax, &mpi]))
+    {
         kubectl.patch(&unused, PatchType::Merge, json!({"spec": {"mlPolicy": {"numNodes": 5}}}));
     }
 }
@@ -140,7 +154,11 @@ fn cluster_runtime(name: &str, policy: &str) -> Value {
 /// Objects of the population that are alive in a look at the cluster.
 #[must_use]
 pub fn census(objects: &[Arc<Value>]) -> Vec<ObjectName> {
-    let mut names: Vec<ObjectName> = objects.iter().map(|object| k8s::object_name(object)).filter(|name| name.namespace == NAMESPACE).collect();
+    let mut names: Vec<ObjectName> = objects
+        .iter()
+        .map(|object| k8s::object_name(object))
+        .filter(|name| name.namespace == NAMESPACE)
+        .collect();
     names.sort();
     names
 }

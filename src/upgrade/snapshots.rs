@@ -12,7 +12,8 @@ use crate::yaml;
 /// One ConfigMap for every unfinished TrainJob whose runtime is alive: the runtime as it is now, owned by the job.
 #[must_use]
 pub fn seeds(objects: &[Arc<Value>]) -> Vec<Arc<Value>> {
-    let jobs = objects.iter().filter(|object| k8s::text(object, "/kind") == "TrainJob" && !is_finished(object));
+    let jobs =
+        objects.iter().filter(|object| k8s::text(object, "/kind") == "TrainJob" && !is_finished(object));
     jobs.filter_map(|job| seed(job, objects)).map(Arc::new).collect()
 }
 
@@ -22,7 +23,9 @@ fn is_finished(job: &Value) -> bool {
     conditions.into_iter().any(|condition| {
         let holds = k8s::text(condition, "/status") == "True";
         let deadline = k8s::text(condition, "/reason") == "DeadlineExceeded";
-        holds && (k8s::text(condition, "/type") == "Complete" || (k8s::text(condition, "/type") == "Failed" && deadline))
+        holds
+            && (k8s::text(condition, "/type") == "Complete"
+                || (k8s::text(condition, "/type") == "Failed" && deadline))
     })
 }
 
@@ -34,7 +37,8 @@ fn seed(job: &Value, objects: &[Arc<Value>]) -> Option<Value> {
     let (namespace, name) = (k8s::text(job, "/metadata/namespace"), k8s::text(job, "/metadata/name"));
     let wanted = k8s::text(job, "/spec/runtimeRef/name");
     let runtime = objects.iter().find(|object| {
-        let in_place = kind == "ClusterTrainingRuntime" || k8s::text(object, "/metadata/namespace") == namespace;
+        let in_place =
+            kind == "ClusterTrainingRuntime" || k8s::text(object, "/metadata/namespace") == namespace;
         k8s::text(object, "/kind") == kind && k8s::text(object, "/metadata/name") == wanted && in_place
     })?;
     Some(json!({

@@ -18,7 +18,10 @@ pub fn specimen(crd: &Value, namespace: &str) -> Option<Value> {
     let versions = crd.pointer("/spec/versions")?.as_array()?;
     let version = versions
         .iter()
-        .find(|version| version.get("storage") == Some(&Value::Bool(true)) && version.get("served") == Some(&Value::Bool(true)))
+        .find(|version| {
+            version.get("storage") == Some(&Value::Bool(true))
+                && version.get("served") == Some(&Value::Bool(true))
+        })
         .or_else(|| versions.iter().find(|version| version.get("served") == Some(&Value::Bool(true))))?;
     let group = k8s::text(crd, "/spec/group");
     let mut object = match version.pointer("/schema/openAPIV3Schema") {
@@ -38,7 +41,8 @@ pub fn specimen(crd: &Value, namespace: &str) -> Option<Value> {
 
 fn fill_object(schema: &Value, depth: usize) -> Map<String, Value> {
     let properties = schema.get("properties").and_then(Value::as_object);
-    let required = schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
+    let required =
+        schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
     let mut object = Map::new();
     for name in required {
         let of_name = properties.and_then(|properties| properties.get(name)).unwrap_or(&Value::Null);
@@ -89,7 +93,9 @@ fn text(schema: &Value) -> String {
         "byte" => return "YQ==".to_owned(),
         _ => {}
     }
-    let bound = |key: &str, default: usize| schema.get(key).and_then(Value::as_u64).and_then(|n| usize::try_from(n).ok()).unwrap_or(default);
+    let bound = |key: &str, default: usize| {
+        schema.get(key).and_then(Value::as_u64).and_then(|n| usize::try_from(n).ok()).unwrap_or(default)
+    };
     let least = bound("minLength", 1).min(256);
     let mut text = "sample".to_owned();
     while text.len() < least {

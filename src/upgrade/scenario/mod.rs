@@ -234,10 +234,15 @@ impl Scenario {
     /// Text that is no YAML, unknown or missing keys, and steps that do nothing or several things.
     pub fn parse(text: &str, limits: &Limits) -> Result<Self, ScenarioError> {
         let value = yaml::to_json(text.as_bytes(), limits).map_err(|error| ScenarioError(error.message))?;
-        let scenario: Self = serde_json::from_value(value).map_err(|error| ScenarioError(error.to_string()))?;
+        let scenario: Self =
+            serde_json::from_value(value).map_err(|error| ScenarioError(error.to_string()))?;
         for (position, stage) in scenario.start.steps.iter().chain(&scenario.steps).enumerate() {
             if stage.deeds() != 1 {
-                return Err(ScenarioError(format!("step {}: exactly one of install, upgrade, rollback, uninstall, apply, annotate, label, patch, delete, seedSnapshots, wait is wanted, {} are there", position + 1, stage.deeds())));
+                return Err(ScenarioError(format!(
+                    "step {}: exactly one of install, upgrade, rollback, uninstall, apply, annotate, label, patch, delete, seedSnapshots, wait is wanted, {} are there",
+                    position + 1,
+                    stage.deeds()
+                )));
             }
         }
         Ok(scenario)
@@ -296,7 +301,8 @@ mod tests {
 
     #[test]
     fn unknown_keys_are_refused() {
-        let error = parse(&serde_json::json!({"charts": {}, "release": "r", "steps": [{"upgrad": {}}]})).expect_err("a typing error");
+        let error = parse(&serde_json::json!({"charts": {}, "release": "r", "steps": [{"upgrad": {}}]}))
+            .expect_err("a typing error");
         assert!(error.contains("upgrad"), "{error}");
     }
 }

@@ -36,7 +36,12 @@ pub struct Inputs<'i> {
 /// # Errors
 /// Charts and files that can't be read, flags that the actor does not know, a start that fails, a server that can't be
 /// reached. Steps that fail are results.
-pub fn play<W: World>(scenario: &Scenario, world: W, workshop: &Workshop<'_>, inputs: &mut Inputs<'_>) -> Result<Played, ScenarioError> {
+pub fn play<W: World>(
+    scenario: &Scenario,
+    world: W,
+    workshop: &Workshop<'_>,
+    inputs: &mut Inputs<'_>,
+) -> Result<Played, ScenarioError> {
     let subject = Subject { release: scenario.release.clone(), namespace: scenario.namespace.clone() };
     let mut player = Player { scenario, subject, course: Course::new(world), workshop, inputs };
     player.start()?;
@@ -46,7 +51,11 @@ pub fn play<W: World>(scenario: &Scenario, world: W, workshop: &Workshop<'_>, in
         if let Some(changed) = &stage.conditions {
             conditions.clone_from(changed);
         }
-        steps.push(player.stage(stage, &conditions).map_err(|error| ScenarioError(format!("step {}: {error}", position + 1)))?);
+        steps.push(
+            player
+                .stage(stage, &conditions)
+                .map_err(|error| ScenarioError(format!("step {}: {error}", position + 1)))?,
+        );
     }
     Ok(Played { scenario: scenario.name.clone(), steps })
 }
@@ -70,14 +79,24 @@ impl<W: World> Player<'_, '_, W> {
             let conditions = stage.conditions.as_ref().unwrap_or(&calm).clone();
             let step = self.stage(stage, &conditions)?;
             if step.exit_code != 0 {
-                return Err(ScenarioError(format!("start: step {} ({}) fails: {}", position + 1, step.command, step.stderr.trim_end())));
+                return Err(ScenarioError(format!(
+                    "start: step {} ({}) fails: {}",
+                    position + 1,
+                    step.command,
+                    step.stderr.trim_end()
+                )));
             }
         }
         if self.scenario.start.population == Population::BuiltIn {
-            let step = self.course.step("user", "populate", "the built-in population", "", |world| Ok((population::populate(world)?, Vec::new())));
+            let step = self.course.step("user", "populate", "the built-in population", "", |world| {
+                Ok((population::populate(world)?, Vec::new()))
+            });
             let step = step.map_err(unreachable)?;
             if step.exit_code != 0 {
-                return Err(ScenarioError(format!("start: the population is refused: {}", step.stderr.trim_end())));
+                return Err(ScenarioError(format!(
+                    "start: the population is refused: {}",
+                    step.stderr.trim_end()
+                )));
             }
         }
         let Some(file) = self.scenario.start.state.clone() else { return Ok(()) };
@@ -98,7 +117,12 @@ impl<W: World> Player<'_, '_, W> {
         }
         if let Some(rollback) = &stage.rollback {
             let words = format!("rollback {} {}", self.subject.release, rollback.revision);
-            return self.helm(stage, Command::Rollback { revision: rollback.revision }, &rollback.flags, &words);
+            return self.helm(
+                stage,
+                Command::Rollback { revision: rollback.revision },
+                &rollback.flags,
+                &words,
+            );
         }
         if let Some(uninstall) = &stage.uninstall {
             let words = format!("uninstall {}", self.subject.release);
@@ -126,19 +150,33 @@ impl<W: World> Player<'_, '_, W> {
         if stage.seed_snapshots.is_some() {
             let objects = self.course.world.objects().map_err(unreachable)?;
             let seeds = snapshots::seeds(&objects);
-            return self.by_hand("apply", "kubectl apply --server-side -f snapshots.yaml", |kubectl, namespace| {
-                kubectl.apply(&seeds, namespace, kubectl::Apply { server_side: true, force_conflicts: false });
-            });
+            return self.by_hand(
+                "apply",
+                "kubectl apply --server-side -f snapshots.yaml",
+                |kubectl, namespace| {
+                    kubectl.apply(
+                        &seeds,
+                        namespace,
+                        kubectl::Apply { server_side: true, force_conflicts: false },
+                    );
+                },
+            );
         }
         let seconds = stage.wait.unwrap_or(0.0);
-        let step = self.course.step("user", "wait", &format!("sleep {seconds}"), &self.subject.namespace, |world| {
-            world.wait(seconds)?;
-            Ok((Terminal::default(), Vec::new()))
-        });
+        let step =
+            self.course.step("user", "wait", &format!("sleep {seconds}"), &self.subject.namespace, |world| {
+                world.wait(seconds)?;
+                Ok((Terminal::default(), Vec::new()))
+            });
         step.map_err(unreachable)
     }
 
-    fn deploy(&mut self, stage: &Stage, deployment: &Deployment, install: bool) -> Result<Step, ScenarioError> {
+    fn deploy(
+        &mut self,
+        stage: &Stage,
+        deployment: &Deployment,
+        install: bool,
+    ) -> Result<Step, ScenarioError> {
         let chart = self.chart(&deployment.chart)?;
         let dialect = self.dialect(stage)?;
         let values = Arc::new(values(deployment, dialect.helm)?);
@@ -151,11 +189,18 @@ impl<W: World> Player<'_, '_, W> {
         for set in &deployment.set {
             words.push_str(&format!(" --set {set}"));
         }
-        let command = if install { Command::Install { chart, values } } else { Command::Upgrade { chart, values } };
+        let command =
+            if install { Command::Install { chart, values } } else { Command::Upgrade { chart, values } };
         self.helm(stage, command, &deployment.flags, &words)
     }
 
-    fn helm(&mut self, stage: &Stage, command: Command, flags: &[String], words: &str) -> Result<Step, ScenarioError> {
+    fn helm(
+        &mut self,
+        stage: &Stage,
+        command: Command,
+        flags: &[String],
+        words: &str,
+    ) -> Result<Step, ScenarioError> {
         let actor = self.actor(stage);
         let dialect = self.dialect(stage)?;
         let parsed = Flags::parse(flags, dialect).map_err(|error| ScenarioError(error.0))?;
@@ -179,12 +224,21 @@ impl<W: World> Player<'_, '_, W> {
         let version = actor.strip_prefix("helm").and_then(|version| version.split_once('.'));
         let parsed = version.and_then(|(major, minor)| Some((major.parse().ok()?, minor.parse().ok()?)));
         let known: Vec<&str> = actors::ACTORS.iter().map(|actor| actor.id()).collect();
-        let (major, minor) = parsed.ok_or_else(|| ScenarioError(format!("unknown actor {actor:?}; known are {} and versions such as helm3.17", known.join(", "))))?;
+        let (major, minor) = parsed.ok_or_else(|| {
+            ScenarioError(format!(
+                "unknown actor {actor:?}; known are {} and versions such as helm3.17",
+                known.join(", ")
+            ))
+        })?;
         Ok(Dialect { helm: Helm { major, minor } })
     }
 
     fn chart(&mut self, name: &str) -> Result<Arc<Chart>, ScenarioError> {
-        let reference = self.scenario.charts.get(name).ok_or_else(|| ScenarioError(format!("no chart is named {name:?} in charts")))?;
+        let reference = self
+            .scenario
+            .charts
+            .get(name)
+            .ok_or_else(|| ScenarioError(format!("no chart is named {name:?} in charts")))?;
         (self.inputs.chart)(reference).map_err(ScenarioError)
     }
 
@@ -217,10 +271,17 @@ impl<W: World> Player<'_, '_, W> {
             (true, false) => " --server-side",
             _ => "",
         };
-        self.by_hand("apply", &format!("kubectl apply{flags} -f -"), |kubectl, namespace| kubectl.apply(&objects, namespace, how))
+        self.by_hand("apply", &format!("kubectl apply{flags} -f -"), |kubectl, namespace| {
+            kubectl.apply(&objects, namespace, how)
+        })
     }
 
-    fn rendered(&mut self, stage: &Stage, name: &str, apply: &Apply) -> Result<Vec<Arc<Value>>, ScenarioError> {
+    fn rendered(
+        &mut self,
+        stage: &Stage,
+        name: &str,
+        apply: &Apply,
+    ) -> Result<Vec<Arc<Value>>, ScenarioError> {
         let chart = self.chart(name)?;
         let options = template_options(self.dialect(stage)?.helm, &self.subject);
         let config = Arc::new(apply.values.clone());
@@ -229,7 +290,8 @@ impl<W: World> Player<'_, '_, W> {
         let all = crds.chain(render.manifests.iter().map(|manifest| &manifest.object));
         let wanted = |list: &[String], word: &str| list.is_empty() || list.iter().any(|known| known == word);
         let fits = |object: &&Arc<Value>| {
-            wanted(&apply.kinds, k8s::text(object, "/kind")) && wanted(&apply.names, k8s::text(object, "/metadata/name"))
+            wanted(&apply.kinds, k8s::text(object, "/kind"))
+                && wanted(&apply.names, k8s::text(object, "/metadata/name"))
         };
         Ok(all.filter(|object| !object.is_null()).filter(fits).cloned().collect())
     }
@@ -238,7 +300,8 @@ impl<W: World> Player<'_, '_, W> {
         let names = self.names(&tagging.objects, &tagging.selector)?;
         let values: Vec<(String, Option<String>)> = tagging.set.clone().into_iter().collect();
         let word = if tag == Tag::Labels { "label" } else { "annotate" };
-        let pairs: String = values.iter().map(|(key, value)| format!(" {key}={}", value.as_deref().unwrap_or("-"))).collect();
+        let pairs: String =
+            values.iter().map(|(key, value)| format!(" {key}={}", value.as_deref().unwrap_or("-"))).collect();
         let line = format!("kubectl {word} {}{pairs}", tagging.objects.join(" "));
         self.by_hand(word, &line, |kubectl, _| kubectl.tag(&names, tag, &values))
     }
@@ -248,7 +311,11 @@ impl<W: World> Player<'_, '_, W> {
             "merge" => PatchType::Merge,
             "strategic" => PatchType::Strategic,
             "json" => PatchType::Json,
-            other => return Err(ScenarioError(format!("unknown kind of patch {other:?}; known are merge, strategic, json"))),
+            other => {
+                return Err(ScenarioError(format!(
+                    "unknown kind of patch {other:?}; known are merge, strategic, json"
+                )));
+            }
         };
         let name = object_name(&patch.object)?;
         let line = format!("kubectl patch {} --type {} -p {}", patch.object, patch.kind, patch.patch);
@@ -260,7 +327,11 @@ impl<W: World> Player<'_, '_, W> {
             None | Some("background") => Propagation::Background,
             Some("foreground") => Propagation::Foreground,
             Some("orphan") => Propagation::Orphan,
-            Some(other) => return Err(ScenarioError(format!("unknown cascade {other:?}; known are background, foreground, orphan"))),
+            Some(other) => {
+                return Err(ScenarioError(format!(
+                    "unknown cascade {other:?}; known are background, foreground, orphan"
+                )));
+            }
         };
         let names = self.names(&delete.objects, &std::collections::BTreeMap::new())?;
         let line = format!("kubectl delete {}", delete.objects.join(" "));
@@ -268,19 +339,27 @@ impl<W: World> Player<'_, '_, W> {
     }
 
     /// Names as written, a `*` replaced by every object of the kind that is alive.
-    fn names(&mut self, written: &[String], selector: &std::collections::BTreeMap<String, String>) -> Result<Vec<ObjectName>, ScenarioError> {
+    fn names(
+        &mut self,
+        written: &[String],
+        selector: &std::collections::BTreeMap<String, String>,
+    ) -> Result<Vec<ObjectName>, ScenarioError> {
         let objects = self.course.world.objects().map_err(unreachable)?;
         let mut names = Vec::new();
         for text in written {
             let name = object_name(text)?;
-            let selected = |object: &&Arc<Value>| selector.iter().all(|(key, value)| k8s::label(object, key) == Some(value));
+            let selected = |object: &&Arc<Value>| {
+                selector.iter().all(|(key, value)| k8s::label(object, key) == Some(value))
+            };
             if name.name != "*" && selector.is_empty() {
                 names.push(name);
                 continue;
             }
             let found = objects.iter().filter(selected).map(|object| k8s::object_name(object));
             let fits = |found: &ObjectName| {
-                found.kind == name.kind && (name.name == "*" || found.name == name.name) && (name.namespace.is_empty() || found.namespace == name.namespace)
+                found.kind == name.kind
+                    && (name.name == "*" || found.name == name.name)
+                    && (name.namespace.is_empty() || found.namespace == name.namespace)
             };
             names.extend(found.filter(fits));
         }
@@ -289,7 +368,12 @@ impl<W: World> Player<'_, '_, W> {
         Ok(names)
     }
 
-    fn by_hand(&mut self, operation: &str, line: &str, act: impl FnOnce(&mut Kubectl<'_, '_>, &str)) -> Result<Step, ScenarioError> {
+    fn by_hand(
+        &mut self,
+        operation: &str,
+        line: &str,
+        act: impl FnOnce(&mut Kubectl<'_, '_>, &str),
+    ) -> Result<Step, ScenarioError> {
         let namespace = self.subject.namespace.clone();
         let step = self.course.step("kubectl", operation, line, &namespace, |world| {
             let mut link = Link::new(world, "kubectl", "kubectl");
@@ -304,9 +388,11 @@ impl<W: World> Player<'_, '_, W> {
 
 /// Values as Helm would hold them: numbers of files are floats, `--set` is read on top.
 fn values(deployment: &Deployment, helm: Helm) -> Result<Values, ScenarioError> {
-    let mut values: Values = deployment.values.iter().map(|(key, value)| (key.clone(), floats(value))).collect();
+    let mut values: Values =
+        deployment.values.iter().map(|(key, value)| (key.clone(), floats(value))).collect();
     for set in &deployment.set {
-        parse_into(set, Style::Typed, helm, &mut values).map_err(|error| ScenarioError(format!("failed parsing --set data: {error}")))?;
+        parse_into(set, Style::Typed, helm, &mut values)
+            .map_err(|error| ScenarioError(format!("failed parsing --set data: {error}")))?;
     }
     Ok(values)
 }
@@ -315,7 +401,9 @@ fn floats(value: &Value) -> Value {
     match value {
         Value::Number(number) => number.as_f64().map_or_else(|| value.clone(), |number| json!(number)),
         Value::Array(list) => Value::Array(list.iter().map(floats).collect()),
-        Value::Object(map) => Value::Object(map.iter().map(|(key, value)| (key.clone(), floats(value))).collect()),
+        Value::Object(map) => {
+            Value::Object(map.iter().map(|(key, value)| (key.clone(), floats(value))).collect())
+        }
         _ => value.clone(),
     }
 }

@@ -30,9 +30,9 @@ mod wait;
 pub use dialect::Dialect;
 pub use flags::{FlagError, Flags, Reuse, ServerSide, Wait, seconds};
 pub use objects::Forge;
+pub(crate) use objects::{HOOK, RELEASE_NAME};
 pub(crate) use patch::{is_typed, three_way_merge};
 pub(crate) use strategic::three_way as strategic_three_way;
-pub(crate) use objects::{HOOK, RELEASE_NAME};
 
 use objects::{Target, build};
 

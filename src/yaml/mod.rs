@@ -163,3 +163,6 @@ pub fn locate(text: &str, pointer: &str) -> Option<usize> {
     let document = first_document(&input, SAFE_DEPTH).ok()??;
     locate::line(&document, pointer)
 }
+
+#[cfg(test)]
+mod tests;

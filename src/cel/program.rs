@@ -5,6 +5,7 @@ use std::sync::{Arc, LazyLock};
 use ::cel::{Context, Env, Value};
 
 use crate::cel::error::EvalError;
+use crate::cel::{functions, macros};
 
 /// Everything Kubernetes adds to the language; built once.
 static ENV: LazyLock<Arc<Env>> = LazyLock::new(|| {
@@ -13,6 +14,8 @@ static ENV: LazyLock<Arc<Env>> = LazyLock::new(|| {
     let _ = env.add_extension(::cel::extensions::strings);
     let _ = env.add_extension(::cel::extensions::lists);
     let _ = env.add_extension(::cel::extensions::math);
+    let _ = macros::register(&mut env);
+    let _ = functions::register(&mut env);
     Arc::new(env)
 });
 
@@ -28,7 +31,9 @@ impl Program {
     /// # Errors
     /// The parser's message.
     pub fn compile(source: &str) -> Result<Self, String> {
-        ENV.compile(source).map(|inner| Self { inner }).map_err(|errors| errors.to_string())
+        ENV.compile(source)
+            .map(|inner| Self { inner })
+            .map_err(|errors| errors.to_string().replace("\n| ", "\n | "))
     }
 
     /// Whether the expression names a variable.

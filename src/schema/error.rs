@@ -170,8 +170,13 @@ fn shown(value: &Value) -> String {
             (None, Some(float)) => go_float(float),
             (None, None) => number.to_string(),
         },
-        other => other.to_string(),
+        other => go_json(other),
     }
+}
+
+/// JSON as Go writes it: `<`, `>` and `&` escaped.
+pub(crate) fn go_json(value: &Value) -> String {
+    value.to_string().replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026")
 }
 
 /// A float as Go's `%v` prints it: shortest form, exponent below 1e-4 and from 1e6 on.

@@ -6,6 +6,7 @@
 
 mod bind;
 pub mod compare;
+pub mod crd;
 pub mod decode;
 mod defaults;
 mod embedded;

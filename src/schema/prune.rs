@@ -21,6 +21,12 @@ impl Structural {
         walk.pruned
     }
 
+    /// Prunes a value that is not a whole object, such as a default.
+    pub(super) fn prune_value(&self, value: &mut Value) {
+        let mut walk = Walk { path: Vec::new(), pruned: Vec::new() };
+        walk.prune(value, Some(&self.root), false);
+    }
+
     /// The paths that [`Structural::prune`] would remove.
     #[must_use]
     pub fn unknown_fields(&self, object: &Value) -> Vec<String> {

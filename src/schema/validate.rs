@@ -37,6 +37,13 @@ impl Structural {
         outcome
     }
 
+    /// Validates a value that is not a whole object, such as a default; `at` names it in errors.
+    pub(super) fn validate_part(&self, value: &Value, at: &str) -> Vec<FieldError> {
+        let found = check(value, &self.root, &Path::ROOT, None).errors.into_iter().map(|found| found.error);
+        let place = |field: String| if field == "<nil>" { at.to_owned() } else { format!("{at}.{field}") };
+        found.map(|error| FieldError { field: place(error.field), ..error }).collect()
+    }
+
     fn judge_rules(&self, new: &Value, old: Option<&Value>, outcome: &mut Outcome) {
         if outcome.errors.iter().any(|error| error.cause.blocks_rules()) {
             outcome.errors.push(FieldError::invalid("<nil>", &Value::Null, NOT_CHECKED));

@@ -1,6 +1,7 @@
 //! Schemas held against what real API servers answered: recorded requests and field cases.
 
 mod cases;
+mod definitions;
 mod recorded;
 mod server;
 

@@ -135,6 +135,20 @@ impl Version {
     }
 }
 
+impl Version {
+    /// Whether prerelease and metadata are well-formed, for versions that were put together.
+    ///
+    /// # Errors
+    /// What is malformed about them.
+    pub fn check(&self) -> Result<(), Error> {
+        let filled = |text: &str, check: fn(&str) -> Result<(), Error>| {
+            if text.is_empty() { Ok(()) } else { check(text) }
+        };
+        filled(&self.prerelease, check_prerelease)?;
+        filled(&self.metadata, check_metadata)
+    }
+}
+
 const LENIENT: &str = "error parsing version segment: ";
 
 impl fmt::Display for Version {

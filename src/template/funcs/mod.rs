@@ -15,6 +15,33 @@
 //! The executor checks number and types of arguments in Go's words before the function runs.
 
 pub mod go;
+pub mod sprig;
+mod strings;
+mod lists;
+mod dicts;
+mod math;
+mod encoding;
+mod dates;
+mod semver;
+mod regex;
+mod paths;
+mod urls;
+mod types;
+mod defaults;
+mod crypto;
+mod random;
+mod cast;
+mod decimal;
+mod duration;
+mod json;
+mod layout;
+mod merge;
+mod pattern;
+mod regexp;
+mod scrypt;
+mod time;
+mod url;
+mod words;
 mod compare;
 mod typed;
 
@@ -202,6 +229,7 @@ pub fn call_engine<M, F: EngineFn<M>>(
 #[derive(Clone, Debug, Default)]
 pub struct Registry {
     rows: Vec<Func>,
+    lacking: Vec<&'static str>,
 }
 
 impl Registry {
@@ -225,6 +253,18 @@ impl Registry {
     pub fn without(mut self, names: &[&str]) -> Self {
         self.rows.retain(|row| !names.contains(&row.name));
         self
+    }
+
+    /// Names functions that Helm has and this program has not, for the parser's complaint.
+    #[must_use]
+    pub fn lacking(mut self, names: &[&'static str]) -> Self {
+        self.lacking.extend_from_slice(names);
+        self
+    }
+
+    /// Whether a name is that of a function which Helm has and this program has not.
+    pub fn lacks(&self, name: &str) -> bool {
+        self.lacking.contains(&name) && self.find(name).is_none()
     }
 
     /// Finds a function by name.

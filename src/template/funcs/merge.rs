@@ -1,0 +1,62 @@
+//! How mergo v1.0.1 (`deepMerge`) merges dictionaries, quirks included.
+
+use super::Fault;
+use crate::template::types::Type;
+use crate::template::value::{Map, Value};
+
+/// Deepest nesting that is merged (a map may hold itself).
+const DEPTH: usize = 1000;
+
+/// Merges `from` into `into`: missing and empty values are filled, with `overwrite` the others change too.
+///
+/// Values are shared, not copied: what `into` takes from `from` belongs to both afterwards.
+///
+/// # Errors
+/// A value does not fit the type of `into`, or the maps nest too deeply.
+pub(super) fn merge_into(into: &Map, from: &Map, overwrite: bool) -> Result<(), Fault> {
+    merge_level(into, from, overwrite, 0)
+}
+
+fn merge_level(into: &Map, from: &Map, overwrite: bool, depth: usize) -> Result<(), Fault> {
+    if depth > DEPTH {
+        return Err(Fault::new("the dictionaries nest too deeply to be merged"));
+    }
+    for (key, value) in from.snapshot() {
+        fits(into, &value)?;
+        let own = into.get(&key);
+        // A missing key whose value is a typed nil is skipped too, an untyped nil counts as one.
+        if matches!(value, Value::Nil) {
+            if overwrite {
+                into.set(key, value);
+            }
+            continue;
+        }
+        if let (Value::Map(from), Some(Value::Map(into))) = (&value, &own)
+            && !into.is_nil()
+        {
+            merge_level(into, from, overwrite, depth + 1)?;
+        }
+        // Looked at again: the merge above may have filled it.
+        let kept = own.as_ref().filter(|own| own.truth());
+        let replaced = match (&value, kept) {
+            (_, None) => true,
+            (Value::Map(_), Some(Value::Map(_))) => false,
+            _ => overwrite,
+        };
+        if replaced {
+            into.set(key, value);
+        }
+    }
+    Ok(())
+}
+
+/// Maps of strings take strings only.
+fn fits(into: &Map, value: &Value) -> Result<(), Fault> {
+    match (into.ty().elem, value.ty()) {
+        (Type::Interface, _) => Ok(()),
+        (wanted, Some(found)) if wanted == found => Ok(()),
+        (wanted, _) => Err(Fault::new(format!(
+            "reflect.Value.SetMapIndex: value of type interface {{}} is not assignable to type {wanted}"
+        ))),
+    }
+}

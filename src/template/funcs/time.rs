@@ -1,0 +1,382 @@
+//! Go's `time.Time`: an instant with a zone to show it in.
+
+use std::cmp::Ordering;
+use std::rc::Rc;
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+
+use super::duration;
+use super::layout::{self, Fields};
+use super::{Fault, Output, Param};
+use crate::func;
+use crate::template::object::{Method, Object};
+use crate::template::types::Type;
+use crate::template::value::Value;
+
+const NANOS: i128 = 1_000_000_000;
+const DAY: i64 = 86_400;
+
+/// A place's clock.
+#[derive(Clone, Debug)]
+pub(super) enum Zone {
+    /// UTC.
+    Utc,
+    /// A fixed offset in seconds with a name that may be empty.
+    Fixed(String, i32),
+    /// A zone with rules.
+    Rules(TimeZone),
+}
+
+impl Zone {
+    /// `time.LoadLocation`: UTC for the empty name, `local` for `Local`; `None` for a name that does not exist.
+    pub(super) fn load(name: &str, local: &Self) -> Option<Self> {
+        match name {
+            "" | "UTC" => Some(Self::Utc),
+            "Local" => Some(local.clone()),
+            // Names are those of files, upper and lower case count.
+            name => TimeZone::get(name).ok().filter(|zone| zone.iana_name() == Some(name)).map(Self::Rules),
+        }
+    }
+
+    /// Name and offset in seconds east of UTC at an instant in Unix seconds.
+    pub(super) fn lookup(&self, seconds: i64) -> (String, i32) {
+        match self {
+            Self::Utc => ("UTC".to_owned(), 0),
+            Self::Fixed(name, offset) => (name.clone(), *offset),
+            Self::Rules(zone) => {
+                let latest = if seconds < 0 { Timestamp::MIN } else { Timestamp::MAX };
+                let info = zone.to_offset_info(Timestamp::from_second(seconds).unwrap_or(latest));
+                // Zones without a name of their own have their offset for one, which is no name to Go's layouts.
+                (info.abbreviation().to_owned(), info.offset().seconds())
+            }
+        }
+    }
+
+    /// The offset of a zone's period with the given name near an instant.
+    pub(super) fn offset_of(&self, name: &str, seconds: i64) -> Option<i32> {
+        let half_years = [0, -182 * DAY, 182 * DAY];
+        half_years
+            .iter()
+            .map(|shift| self.lookup(seconds + shift))
+            .find(|(own, _)| own == name)
+            .map(|(_, o)| o)
+    }
+}
+
+impl From<TimeZone> for Zone {
+    fn from(zone: TimeZone) -> Self {
+        if zone.iana_name() == Some("UTC") { Self::Utc } else { Self::Rules(zone) }
+    }
+}
+
+/// An instant, shown in a zone.
+#[derive(Clone, Debug)]
+pub(super) struct Time {
+    /// Nanoseconds since 1970-01-01 UTC.
+    pub(super) nanos: i128,
+    /// The zone.
+    pub(super) zone: Zone,
+}
+
+/// A date and time of day without zone.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Civil {
+    pub(super) year: i64,
+    pub(super) month: i64,
+    pub(super) day: i64,
+    pub(super) hour: i64,
+    pub(super) minute: i64,
+    pub(super) second: i64,
+    pub(super) nano: i64,
+}
+
+impl Civil {
+    /// Seconds since 1970-01-01 as if in UTC; months and days beyond their range carry over.
+    pub(super) fn seconds(&self) -> i64 {
+        let months = self.year.saturating_mul(12).saturating_add(self.month - 1);
+        let (year, month) = (months.div_euclid(12), months.rem_euclid(12) + 1);
+        let days = days_from_civil(year, month).saturating_add(self.day - 1);
+        days.saturating_mul(DAY).saturating_add(self.hour * 3600 + self.minute * 60 + self.second)
+    }
+}
+
+/// Days from 1970-01-01 to the first of a month; the year begins in March so that leap days come last.
+fn days_from_civil(year: i64, month: i64) -> i64 {
+    let year = if month <= 2 { year - 1 } else { year };
+    let era = year.div_euclid(400);
+    let year_of_era = year.rem_euclid(400);
+    let day_of_year = (153 * ((month + 9) % 12) + 2) / 5;
+    let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
+    era.saturating_mul(146_097) + day_of_era - 719_468
+}
+
+/// Year, month and day of a day counted from 1970-01-01.
+fn civil_from_days(days: i64) -> (i64, i64, i64) {
+    let days = days + 719_468;
+    let era = days.div_euclid(146_097);
+    let day_of_era = days.rem_euclid(146_097);
+    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month_from_march = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
+    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
+    (era * 400 + year_of_era + i64::from(month <= 2), month, day)
+}
+
+impl Time {
+    /// Go's zero time, the first day of year 1.
+    pub(super) fn zero() -> Self {
+        Self { nanos: ZERO * NANOS, zone: Zone::Utc }
+    }
+
+    /// An instant in Unix seconds.
+    pub(super) fn unix(seconds: i64, zone: Zone) -> Self {
+        Self { nanos: i128::from(seconds) * NANOS, zone }
+    }
+
+    /// `time.Date`: a wall clock's reading in a zone.
+    pub(super) fn date(civil: &Civil, zone: Zone) -> Self {
+        let wall = civil.seconds();
+        let guess = i64::from(zone.lookup(wall).1);
+        let offset = i64::from(zone.lookup(wall - guess).1);
+        let offset = if guess == 0 { 0 } else { offset };
+        Self { nanos: i128::from(wall - offset) * NANOS + i128::from(civil.nano), zone }
+    }
+
+    /// Unix seconds.
+    pub(super) fn seconds(&self) -> i64 {
+        i64::try_from(self.nanos.div_euclid(NANOS)).unwrap_or(i64::MAX)
+    }
+
+    /// Writes it by a Go layout.
+    pub(super) fn format(&self, layout: &str) -> String {
+        layout::format(layout, &self.fields())
+    }
+
+    /// Everything that a layout may show.
+    pub(super) fn fields(&self) -> Fields {
+        let (zone, offset) = self.zone.lookup(self.seconds());
+        let wall = self.seconds().saturating_add(i64::from(offset));
+        let (days, rest) = (wall.div_euclid(DAY), wall.rem_euclid(DAY));
+        let (year, month, day) = civil_from_days(days);
+        let nano = i64::try_from(self.nanos.rem_euclid(NANOS)).unwrap_or(0);
+        let civil =
+            Civil { year, month, day, hour: rest / 3600, minute: rest / 60 % 60, second: rest % 60, nano };
+        let year_day = days - days_from_civil(year, 1) + 1;
+        Fields { civil, weekday: (days + 4).rem_euclid(7), year_day, zone, offset }
+    }
+}
+
+/// Unix seconds of Go's zero time.
+const ZERO: i128 = -62_135_596_800;
+
+const TYPE_NAME: &str = "time.Time";
+
+impl Object for Time {
+    fn type_name(&self) -> &'static str {
+        TYPE_NAME
+    }
+
+    fn methods(&self) -> &'static [Method] {
+        METHODS
+    }
+
+    fn text(&self) -> Option<String> {
+        Some(self.format("2006-01-02 15:04:05.999999999 -0700 MST"))
+    }
+}
+
+impl Output for Time {
+    const TYPE: Type = Type::Object(TYPE_NAME);
+
+    fn output(self) -> Result<Value, Fault> {
+        Ok(Value::from(Rc::new(self)))
+    }
+}
+
+/// A parameter of type `time.Time`.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct At<'a>(Option<&'a Time>);
+
+impl At<'_> {
+    /// The time; the zero time where there is none.
+    pub(super) fn get(self) -> Time {
+        self.0.cloned().unwrap_or_else(Time::zero)
+    }
+}
+
+impl Param for At<'_> {
+    const TYPE: Type = Type::Object(TYPE_NAME);
+    type Arg<'a> = At<'a>;
+
+    fn take<'a>(arguments: &mut &'a [Value]) -> At<'a> {
+        let Some((first, rest)) = arguments.split_first() else { return At(None) };
+        *arguments = rest;
+        At(first.object::<Time>())
+    }
+}
+
+/// A named number with a text of its own: `time.Month`, `time.Weekday`, `time.Duration`.
+#[derive(Clone, Debug)]
+struct Named {
+    type_name: &'static str,
+    text: String,
+}
+
+impl Object for Named {
+    fn type_name(&self) -> &'static str {
+        self.type_name
+    }
+
+    fn text(&self) -> Option<String> {
+        Some(self.text.clone())
+    }
+}
+
+impl Output for Named {
+    const TYPE: Type = Type::Interface;
+
+    fn output(self) -> Result<Value, Fault> {
+        Ok(Value::from(Rc::new(self)))
+    }
+}
+
+macro_rules! methods {
+    ($($name:literal => $function:expr),+ $(,)?) => {
+        &[$(Method { name: $name, func: func!($name, $function) }),+]
+    };
+}
+
+static METHODS: &[Method] = methods! {
+    "AddDate" => add_date,
+    "After" => after,
+    "Before" => before,
+    "Compare" => compare,
+    "Day" => day,
+    "Equal" => equal,
+    "Format" => format,
+    "Hour" => hour,
+    "IsZero" => is_zero,
+    "Minute" => minute,
+    "Month" => month,
+    "Nanosecond" => nanosecond,
+    "Second" => second,
+    "String" => string,
+    "Sub" => sub,
+    "UTC" => utc,
+    "Unix" => unix,
+    "UnixMicro" => unix_micro,
+    "UnixMilli" => unix_milli,
+    "UnixNano" => unix_nano,
+    "Weekday" => weekday,
+    "Year" => year,
+    "YearDay" => year_day,
+};
+
+fn add_date(at: At<'_>, years: i64, months: i64, days: i64) -> Time {
+    let time = at.get();
+    let mut civil = time.fields().civil;
+    civil.year = civil.year.saturating_add(years);
+    civil.month = civil.month.saturating_add(months);
+    civil.day = civil.day.saturating_add(days);
+    Time::date(&civil, time.zone)
+}
+
+fn order(a: At<'_>, b: At<'_>) -> Ordering {
+    a.get().nanos.cmp(&b.get().nanos)
+}
+
+fn after(a: At<'_>, b: At<'_>) -> bool {
+    order(a, b).is_gt()
+}
+
+fn before(a: At<'_>, b: At<'_>) -> bool {
+    order(a, b).is_lt()
+}
+
+fn compare(a: At<'_>, b: At<'_>) -> i64 {
+    order(a, b) as i64
+}
+
+fn equal(a: At<'_>, b: At<'_>) -> bool {
+    order(a, b).is_eq()
+}
+
+fn day(at: At<'_>) -> i64 {
+    at.get().fields().civil.day
+}
+
+fn format(at: At<'_>, layout: &str) -> String {
+    at.get().format(layout)
+}
+
+fn hour(at: At<'_>) -> i64 {
+    at.get().fields().civil.hour
+}
+
+fn is_zero(at: At<'_>) -> bool {
+    at.get().nanos == ZERO * NANOS
+}
+
+fn minute(at: At<'_>) -> i64 {
+    at.get().fields().civil.minute
+}
+
+fn month(at: At<'_>) -> Named {
+    Named { type_name: "time.Month", text: at.get().format("January") }
+}
+
+fn nanosecond(at: At<'_>) -> i64 {
+    at.get().fields().civil.nano
+}
+
+fn second(at: At<'_>) -> i64 {
+    at.get().fields().civil.second
+}
+
+fn string(at: At<'_>) -> String {
+    at.get().text().unwrap_or_default()
+}
+
+fn sub(a: At<'_>, b: At<'_>) -> Named {
+    let nanos = (a.get().nanos - b.get().nanos).clamp(i64::MIN.into(), i64::MAX.into());
+    Named { type_name: "time.Duration", text: duration::print(i64::try_from(nanos).unwrap_or(0)) }
+}
+
+fn utc(at: At<'_>) -> Time {
+    Time { zone: Zone::Utc, ..at.get() }
+}
+
+/// Nanoseconds in another unit, as `int64`.
+fn scaled(at: At<'_>, nanos: i128) -> super::cast::Int64 {
+    super::cast::Int64(i64::try_from(at.get().nanos.div_euclid(nanos)).unwrap_or(i64::MAX))
+}
+
+fn unix(at: At<'_>) -> super::cast::Int64 {
+    scaled(at, NANOS)
+}
+
+fn unix_micro(at: At<'_>) -> super::cast::Int64 {
+    scaled(at, 1_000)
+}
+
+fn unix_milli(at: At<'_>) -> super::cast::Int64 {
+    scaled(at, 1_000_000)
+}
+
+fn unix_nano(at: At<'_>) -> super::cast::Int64 {
+    scaled(at, 1)
+}
+
+fn weekday(at: At<'_>) -> Named {
+    Named { type_name: "time.Weekday", text: at.get().format("Monday") }
+}
+
+fn year(at: At<'_>) -> i64 {
+    at.get().fields().civil.year
+}
+
+fn year_day(at: At<'_>) -> i64 {
+    at.get().fields().year_day
+}

@@ -1,5 +1,7 @@
 //! Evaluation of pipelines, commands, fields and constants.
 
+use std::rc::Rc;
+
 use super::ast::{At, Command, Pipe, Term, TermKind};
 use super::call::Arguments;
 use super::exec::{Done, Exec, Frame};
@@ -135,16 +137,16 @@ impl Exec<'_> {
     ) -> Done<Operand> {
         let Some((last, names)) = path.split_last() else { return Ok(receiver) };
         for name in names {
-            receiver = self.field(frame, dot, receiver, term, name, Arguments::default())?;
+            receiver = self.field(frame, dot, &receiver, term, name, Arguments::default())?;
         }
-        self.field(frame, dot, receiver, term, last, arguments)
+        self.field(frame, dot, &receiver, term, last, arguments)
     }
 
     fn field<'t>(
         &mut self,
         frame: &mut Frame<'t>,
         dot: &Operand,
-        receiver: Operand,
+        receiver: &Operand,
         term: &'t Term,
         name: &GoStr,
         arguments: Arguments<'t>,
@@ -253,8 +255,10 @@ fn ideal(frame: &Frame<'_>, number: &Number) -> Done<Operand> {
     let hex =
         text.len() > 2 && (text.starts_with("0x") || text.starts_with("0X")) && !text.contains(['p', 'P']);
     let fractional = !hex && !text.starts_with('\'') && text.contains(['.', 'e', 'E', 'p', 'P']);
+    if let Some(complex) = number.complex {
+        return Ok(Operand::concrete(Value::Object(Rc::new(complex))));
+    }
     match (number.float, number.int) {
-        _ if number.complex.is_some() => frame.error(format!("complex constants are not supported: {text}")),
         (Some(float), _) if fractional => Ok(Operand::concrete(Value::Float(float))),
         (_, Some(int)) => Ok(Operand::concrete(Value::Int(int))),
         _ if number.uint.is_some() => frame.error(format!("{text} overflows int")),

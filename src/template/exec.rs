@@ -379,7 +379,7 @@ impl<'s> Exec<'s> {
         let Some(template) = self.lookup(name) else {
             return frame.error(format!("template {} not defined", quote(name)));
         };
-        if frame.depth >= MAX_DEPTH || stack::exhausted() {
+        if frame.depth >= MAX_DEPTH || stack::scarce() {
             // Go's stack grows to this depth; a smaller one ends the same endless chain.
             let fault = Fault::new(format!("exceeded maximum template depth ({MAX_DEPTH})"));
             return Err(frame.fault(Fault { stage: Stage::Limit, ..fault }));
@@ -402,7 +402,7 @@ impl<'s> Exec<'s> {
         if let Some(known) = self.texts.get(text) {
             return Ok(Arc::clone(known));
         }
-        let parsed = parse(self.set.name(), Arc::from(text.as_bytes()), self.set.registry())?;
+        let parsed = parse(self.set.name(), &Arc::from(text.as_bytes()), self.set.registry())?;
         let parsed: Arc<[Arc<Template>]> = parsed.into_iter().map(Arc::new).collect();
         if self.texts.len() < KEPT_TEXTS {
             self.texts.insert(text.clone(), Arc::clone(&parsed));
@@ -415,8 +415,11 @@ fn number(at: usize) -> Operand {
     Operand::concrete(Value::Int(i64::try_from(at).unwrap_or(i64::MAX)))
 }
 
+/// Makes a number of the type that is ranged over.
+type MakeNumber = fn(i64) -> Value;
+
 /// The bound of a range over an integer and how its elements are made.
-fn counter(value: &Value) -> Option<(i64, fn(i64) -> Value)> {
+fn counter(value: &Value) -> Option<(i64, MakeNumber)> {
     Some(match value {
         Value::Int(n) => (*n, Value::Int),
         Value::Int64(n) => (*n, Value::Int64),

@@ -141,6 +141,7 @@ impl Formatter {
 
     fn prefix(&self, base: u32, verb: char, digits: &str) -> &'static str {
         match base {
+            _ if verb == 'O' && self.flags.sharp && !digits.starts_with('0') => "0o0",
             _ if verb == 'O' => "0o",
             2 if self.flags.sharp => "0b",
             8 if self.flags.sharp && !digits.starts_with('0') => "0",

@@ -1,6 +1,29 @@
 //! Number constants: Go's literal syntax and the types a constant fits.
 
+use super::float::format_float;
+use super::object::Object;
 use super::quote::{Unit, quote, unquote_char};
+
+/// A `complex128`, which templates can write and print, and nothing more.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Complex {
+    /// The real part.
+    pub real: f64,
+    /// The imaginary part.
+    pub imaginary: f64,
+}
+
+impl Object for Complex {
+    fn type_name(&self) -> &'static str {
+        "complex128"
+    }
+
+    fn text(&self) -> Option<String> {
+        let (real, imaginary) = (format_float(self.real, 'g', None), format_float(self.imaginary, 'g', None));
+        let sign = if imaginary.starts_with(['-', '+']) { "" } else { "+" };
+        Some(format!("({real}{sign}{imaginary}i)"))
+    }
+}
 
 /// A number constant with every type it can take.
 #[derive(Clone, Debug, Default)]
@@ -14,7 +37,7 @@ pub struct Number {
     /// Its value as a floating-point number.
     pub float: Option<f64>,
     /// Its value as a complex number, for constants that end in `i`.
-    pub complex: Option<(f64, f64)>,
+    pub complex: Option<Complex>,
 }
 
 impl Number {
@@ -92,7 +115,7 @@ impl Number {
             int: exact_int(real).filter(|_| simple),
             uint: exact_uint(real).filter(|_| simple),
             float: Some(real).filter(|_| simple),
-            complex: Some((real, imaginary)),
+            complex: Some(Complex { real, imaginary }),
         }
     }
 }
@@ -111,25 +134,35 @@ fn exact_uint(float: f64) -> Option<u64> {
 /// `strconv.ParseUint(text, 0, 64)`
 pub(crate) fn parse_uint(text: &str) -> Option<u64> {
     let lower = text.to_ascii_lowercase();
-    let (digits, base, prefixed) = match lower.as_bytes() {
-        [b'0', b'x', ..] => (&lower[2..], 16, true),
-        [b'0', b'o', ..] => (&lower[2..], 8, true),
-        [b'0', b'b', ..] => (&lower[2..], 2, true),
-        [b'0', _, ..] => (&lower[1..], 8, true),
-        _ => (lower.as_str(), 10, false),
+    let (digits, base) = match lower.as_bytes() {
+        [b'0', b'x', ..] => (&lower[2..], 16),
+        [b'0', b'o', ..] => (&lower[2..], 8),
+        [b'0', b'b', ..] => (&lower[2..], 2),
+        [b'0', _, ..] => (&lower[1..], 8),
+        _ => (lower.as_str(), 10),
     };
-    if digits.starts_with('+') || !underscores_fit(digits, prefixed) {
+    if digits.starts_with('+') || !underscores_fit(text) {
         return None;
     }
     u64::from_str_radix(&digits.replace('_', ""), base).ok()
 }
 
-/// Underscores stand only between digits, or between a base prefix and a digit.
-fn underscores_fit(digits: &str, prefixed: bool) -> bool {
-    if digits.contains('_') && digits.is_empty() {
-        return false;
+/// Underscores stand only between digits, or between a base prefix and a digit (`underscoreOK`).
+fn underscores_fit(text: &str) -> bool {
+    let text = text.strip_prefix(['+', '-']).unwrap_or(text);
+    let prefixed = matches!(text.as_bytes(), [b'0', b'x' | b'X' | b'o' | b'O' | b'b' | b'B', ..]);
+    let hex = matches!(text.as_bytes(), [b'0', b'x' | b'X', ..]);
+    let mut after_digit = prefixed;
+    let mut after_underscore = false;
+    for byte in text.bytes().skip(if prefixed { 2 } else { 0 }) {
+        let digit = byte.is_ascii_digit() || hex && byte.is_ascii_hexdigit();
+        let underscore = byte == b'_';
+        if underscore && !after_digit || after_underscore && !digit {
+            return false;
+        }
+        (after_digit, after_underscore) = (digit, underscore);
     }
-    !digits.ends_with('_') && !digits.contains("__") && (prefixed || !digits.starts_with('_'))
+    !after_underscore
 }
 
 /// `strconv.ParseInt(text, 0, 64)`
@@ -156,23 +189,89 @@ pub(crate) fn parse_float(text: &str) -> Option<f64> {
 }
 
 fn parse_decimal_float(text: &str) -> Option<f64> {
-    // Underscores are only allowed with a base prefix.
-    if !text.starts_with(|c: char| c.is_ascii_digit() || c == '.') || text.contains('_') {
+    if !text.starts_with(|c: char| c.is_ascii_digit() || c == '.') || !underscores_fit(text) {
         return None;
     }
-    text.parse().ok()
+    text.replace('_', "").parse().ok()
 }
 
 /// The part after `0x`; the exponent after `p` is required.
 fn parse_hex_float(text: &str) -> Option<f64> {
     let (mantissa, exponent) = text.split_once('p')?;
     let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
-    let digits: String = whole.chars().chain(fraction.chars()).filter(|&c| c != '_').collect();
-    if digits.is_empty() || !underscores_fit(whole, true) {
+    if whole.len() + fraction.len() == 0 || !underscores_fit(&format!("0x{text}")) {
         return None;
     }
-    let fraction_digits = i32::try_from(fraction.replace('_', "").len()).ok()?;
-    let value = digits.chars().try_fold(0.0, |sum, c| Some(sum * 16.0 + f64::from(c.to_digit(16)?)))?;
-    let exponent: i32 = exponent.parse().ok()?;
-    Some(value * 2f64.powi(exponent.checked_sub(fraction_digits.checked_mul(4)?)?))
+    let mut bits = HexBits::default();
+    for (digits, fractional) in [(whole, false), (fraction, true)] {
+        for digit in digits.chars().filter(|&c| c != '_') {
+            bits.push(digit.to_digit(16)?, fractional);
+        }
+    }
+    Some(bits.round(parse_exponent(exponent)?))
+}
+
+/// An exponent; beyond what a float can hold it is only large.
+fn parse_exponent(text: &str) -> Option<i64> {
+    let (sign, digits) = match text.strip_prefix('-') {
+        Some(digits) => (-1, digits),
+        None => (1, text.strip_prefix('+').unwrap_or(text)),
+    };
+    let digits = digits.replace('_', "");
+    let valid = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    valid.then(|| sign * digits.parse::<i64>().unwrap_or(i64::MAX).min(1 << 40))
+}
+
+/// The leading bits of a hexadecimal mantissa.
+#[derive(Default)]
+struct HexBits {
+    bits: u64,
+    /// Power of two of the last bit.
+    exponent: i64,
+    /// Whether a bit was lost behind the last one.
+    sticky: bool,
+}
+
+impl HexBits {
+    fn push(&mut self, digit: u32, fractional: bool) {
+        if self.bits >> 60 != 0 {
+            self.sticky |= digit != 0;
+            self.exponent += if fractional { 0 } else { 4 };
+            return;
+        }
+        self.bits = self.bits << 4 | u64::from(digit);
+        self.exponent -= if fractional { 4 } else { 0 };
+    }
+
+    /// The nearest float, ties to even; infinite when there is none.
+    fn round(&self, exponent: i64) -> f64 {
+        let length = 64 - i64::from(self.bits.leading_zeros());
+        let mut exponent = exponent + self.exponent;
+        let leading = exponent + length - 1;
+        // Below the normal range fewer bits remain.
+        let precision = if leading >= -1022 { 53 } else { 53 - (-1022 - leading) };
+        let shift = length - precision;
+        let mut bits = self.bits;
+        if self.bits == 0 || shift > 64 {
+            return 0.0;
+        }
+        if shift > 0 {
+            let wide = u128::from(self.bits);
+            let (kept, lost, half) = (wide >> shift, wide & ((1 << shift) - 1), 1u128 << (shift - 1));
+            let up = lost > half || (lost == half && (self.sticky || kept & 1 == 1));
+            bits = (kept + u128::from(up)) as u64;
+            exponent += shift;
+        }
+        scale(bits as f64, exponent)
+    }
+}
+
+/// `float × 2^exponent`, in steps that stay in range.
+fn scale(mut float: f64, mut exponent: i64) -> f64 {
+    while exponent != 0 && float != 0.0 && float.is_finite() {
+        let step = exponent.clamp(-1000, 1000);
+        float *= 2f64.powi(step as i32);
+        exponent -= step;
+    }
+    float
 }

@@ -21,10 +21,10 @@ type Parsed<T> = Result<T, Box<Error>>;
 ///
 /// # Errors
 /// The text is no template, in Go's words.
-pub(crate) fn parse(name: &GoStr, text: Arc<[u8]>, registry: &Registry) -> Parsed<Vec<Template>> {
-    let source = Arc::new(Source { name: name.clone(), text: Arc::clone(&text) });
+pub(crate) fn parse(name: &GoStr, text: &Arc<[u8]>, registry: &Registry) -> Parsed<Vec<Template>> {
+    let source = Arc::new(Source { name: name.clone(), text: Arc::clone(text) });
     let _guard = stack::Guard::new();
-    let mut parser = Parser::new(source, &text, registry);
+    let mut parser = Parser::new(source, text, registry);
     parser.text()?;
     Ok(parser.defined)
 }

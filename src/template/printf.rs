@@ -307,7 +307,7 @@ impl Printer {
             (Value::Nil, _) => self.bad_verb(value, verb),
             (_, 'T') => self.formatter.string(value.type_name().as_bytes()),
             (Value::Bytes(_) | Value::List(_) | Value::Map(_) | Value::Object(_), 'p') => {
-                self.pointer(value, verb)
+                self.pointer(value, verb);
             }
             (Value::Bytes(bytes), _) => self.byte_slice(bytes, verb, "[]byte"),
             _ => self.value(value, verb, 0),

@@ -24,7 +24,7 @@ pub fn quote_with(bytes: &[u8], mark: char, escape: Escape) -> String {
     while let Some((rune, width)) = decode(rest) {
         match rest.first() {
             Some(byte) if rune == char::REPLACEMENT_CHARACTER && width == 1 => {
-                out.push_str(&format!("\\x{byte:02x}"))
+                out.push_str(&format!("\\x{byte:02x}"));
             }
             _ => escape_rune(&mut out, rune, mark, escape),
         }

@@ -50,7 +50,7 @@ impl Set {
     /// # Errors
     /// The text is no template, in Go's words.
     pub fn parse(&mut self, name: &str, text: impl Into<Arc<[u8]>>) -> Result<(), Box<Error>> {
-        for template in parse(&GoStr::from(name), text.into(), &self.registry)? {
+        for template in parse(&GoStr::from(name), &text.into(), &self.registry)? {
             add(&mut self.templates, Arc::new(template));
         }
         Ok(())

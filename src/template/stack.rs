@@ -59,6 +59,11 @@ pub(crate) fn exhausted() -> bool {
     here() < FLOOR.get()
 }
 
+/// Whether there is room for another level, but not for many.
+pub(crate) fn scarce() -> bool {
+    here() < FLOOR.get().saturating_add(RESERVE / 2)
+}
+
 #[inline(never)]
 fn here() -> usize {
     let marker = 0u8;

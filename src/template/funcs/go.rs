@@ -170,7 +170,7 @@ fn slice(arguments: &[Operand]) -> Result<Value, Fault> {
         Value::List(list) => list.len(),
         other => return Err(Fault::new(format!("can't slice item of type {}", pointed(other)))),
     };
-    let bounds = indexes.iter().map(|index| position(&index.value, length)).collect::<Result<Vec<_>, _>>()?;
+    let bounds = indexes.iter().map(|index| bound(index, length)).collect::<Result<Vec<_>, _>>()?;
     let from = bounds.first().copied().unwrap_or(0);
     let to = bounds.get(1).copied().unwrap_or(length);
     ordered(from, to)?;
@@ -178,6 +178,14 @@ fn slice(arguments: &[Operand]) -> Result<Value, Fault> {
         ordered(to, capacity)?;
     }
     Ok(part(&item.value, from, to))
+}
+
+/// Unlike `index`, `slice` does not look into an interface, even when a number is inside.
+fn bound(index: &Operand, length: usize) -> Result<usize, Fault> {
+    if index.interface {
+        return Err(Fault::new("cannot index slice/array with type interface {}"));
+    }
+    position(&index.value, length)
 }
 
 fn ordered(from: usize, to: usize) -> Result<(), Fault> {
@@ -233,7 +241,7 @@ fn js(arguments: &[Operand]) -> Result<Value, Fault> {
                 out.extend_from_slice(format!("\\u{:04X}", u32::from(rune)).as_bytes());
             }
             _ if rune.is_ascii() || is_print(rune) => {
-                out.extend_from_slice(rest.get(..width).unwrap_or(rest))
+                out.extend_from_slice(rest.get(..width).unwrap_or(rest));
             }
             _ => out.extend_from_slice(format!("\\u{:04X}", u32::from(rune)).as_bytes()),
         }

@@ -73,6 +73,8 @@ pub struct Way {
     pub name: String,
     /// One sentence on what is done.
     pub summary: String,
+    /// Who made the release: the id of an actor; it decides how later versions of Helm write.
+    pub made_by: String,
     /// Flags added to the upgrade command.
     pub flags: Vec<String>,
     /// Commands that are run before the upgrade.

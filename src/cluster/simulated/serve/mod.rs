@@ -77,6 +77,11 @@ impl Simulated {
         object
     }
 
+    /// Takes an object out of the store without a request: no finalizers, no garbage collection.
+    pub fn unload(&mut self, object: &Value) {
+        self.remove_object(&key_of(object));
+    }
+
     /// Removes an object from the store and tells the controllers.
     pub(super) fn remove_object(&mut self, key: &Key) -> Option<Arc<Value>> {
         self.revision += 1;

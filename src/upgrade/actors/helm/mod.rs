@@ -30,8 +30,8 @@ mod wait;
 pub use dialect::Dialect;
 pub use flags::{FlagError, Flags, Reuse, ServerSide, Wait, seconds};
 pub use objects::Forge;
-pub(crate) use objects::{HOOK, RELEASE_NAME};
-pub(crate) use patch::{is_typed, three_way_merge};
+pub(crate) use objects::{HOOK, MANAGED_BY, RELEASE_NAME, RELEASE_NAMESPACE, RESOURCE_POLICY};
+pub(crate) use patch::{is_typed, is_typed_group, three_way_merge};
 pub(crate) use strategic::three_way as strategic_three_way;
 
 use objects::{Target, build};

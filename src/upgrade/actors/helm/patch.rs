@@ -41,7 +41,12 @@ const TYPED_GROUPS: &[&str] = &[
 /// Whether objects of a kind are merged field by field with the live object; others only see what the chart changed.
 pub(crate) fn is_typed(gvk: &Gvk) -> bool {
     let beta_crd = gvk.group == "apiextensions.k8s.io" && gvk.version == "v1beta1";
-    TYPED_GROUPS.contains(&gvk.group.as_str()) && !beta_crd
+    is_typed_group(&gvk.group) && !beta_crd
+}
+
+/// Whether Helm's client knows a group's kinds as Go types.
+pub(crate) fn is_typed_group(group: &str) -> bool {
+    TYPED_GROUPS.contains(&group)
 }
 
 /// The patch from `original` to the target, and its content type; `None` when there is nothing to send.

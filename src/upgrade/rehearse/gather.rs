@@ -1,0 +1,54 @@
+//! Tries of one command, gathered into outcomes.
+
+use crate::upgrade::fate::wrote;
+use crate::upgrade::outcome::{Outcome, Verdict, worst_first};
+use crate::upgrade::trace::Step;
+
+/// One try: its condition in words and what happened.
+pub(super) struct Try {
+    /// When.
+    pub(super) condition: String,
+    /// What happened.
+    pub(super) step: Step,
+}
+
+impl Try {
+    /// How it ended.
+    pub(super) fn verdict(&self) -> Verdict {
+        Verdict::of(self.step.exit_code, wrote(&self.step.events), &self.step.lost_objects)
+    }
+
+    /// Whether two tries ended alike for the reader.
+    fn ends_like(&self, other: &Self) -> bool {
+        let (a, b) = (&self.step, &other.step);
+        a.exit_code == b.exit_code && a.lost_objects == b.lost_objects && a.stderr == b.stderr && self.verdict() == other.verdict()
+    }
+}
+
+/// Outcomes, worst first; conditions are only named where they make a difference.
+pub(super) fn gather(tries: Vec<Try>) -> Vec<Outcome> {
+    let mut groups: Vec<Vec<Try>> = Vec::new();
+    for one in tries {
+        match groups.iter_mut().find(|group| group.first().is_some_and(|first| first.ends_like(&one))) {
+            Some(group) => group.push(one),
+            None => groups.push(vec![one]),
+        }
+    }
+    let alone = groups.len() == 1;
+    let mut outcomes: Vec<Outcome> = groups.into_iter().filter_map(|group| outcome(group, alone)).collect();
+    worst_first(&mut outcomes);
+    outcomes
+}
+
+fn outcome(group: Vec<Try>, alone: bool) -> Option<Outcome> {
+    let verdict = group.first()?.verdict();
+    let mut conditions: Vec<String> = group.iter().map(|one| one.condition.clone()).filter(|condition| !condition.is_empty()).collect();
+    conditions.dedup();
+    let step = group.into_iter().next()?.step;
+    let lost = step.lost_objects.clone();
+    let (condition, also) = match (alone, conditions.split_first()) {
+        (true, _) | (_, None) => (String::new(), Vec::new()),
+        (false, Some((first, rest))) => (first.clone(), rest.to_vec()),
+    };
+    Some(Outcome { condition, also, verdict, lost, steps: vec![step] })
+}

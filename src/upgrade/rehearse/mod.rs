@@ -1,0 +1,86 @@
+//! What `verify` does for one actor: the upgrade, the ways around what stops it, and from every state reached what may
+//! come next, under every condition that chance decides.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::chart::{Chart, Values};
+use crate::cluster::Unreachable;
+use crate::cluster::simulated::Simulated;
+use crate::upgrade::actors::helm::{Dialect, Forge};
+use crate::upgrade::actors::{Actor, Renderer, Subject, Workshop};
+use crate::upgrade::outcome::{Rehearsal, Start};
+use crate::upgrade::storage::Records;
+
+mod base;
+mod gate;
+mod gather;
+mod roads;
+mod trial;
+
+pub use gate::gates;
+
+/// What is to be rehearsed.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The installed chart.
+    pub before: Arc<Chart>,
+    /// The chart to upgrade to.
+    pub after: Arc<Chart>,
+    /// The new chart as commands name it.
+    pub after_name: String,
+    /// The user's values of the installed release.
+    pub values_before: Arc<Values>,
+    /// The user's values for the upgrade.
+    pub values_after: Arc<Values>,
+    /// Release and namespace.
+    pub subject: Subject,
+    /// Version of the cluster, e.g. `v1.34.3`.
+    pub kubernetes: String,
+    /// Objects that already live in the cluster; without them the built-in population is used.
+    pub state: Option<State>,
+}
+
+/// Objects that the user handed in.
+#[derive(Clone, Debug)]
+pub struct State {
+    /// Where they come from.
+    pub name: String,
+    /// The objects.
+    pub objects: Vec<Value>,
+}
+
+/// Rehearses one actor.
+///
+/// # Errors
+/// Never for the simulated server, which always answers.
+pub fn rehearse(actor: &dyn Actor, plan: &Plan, renderer: &dyn Renderer, fresh: &dyn Fn(&str) -> Simulated) -> Result<Rehearsal, Unreachable> {
+    let (records, forge) = (Records::default(), Forge::default());
+    let workshop = Workshop { renderer, records: &records, forge: &forge };
+    let dialect = Dialect { helm: actor.version() };
+    let mut rehearsal = Rehearsal {
+        actor: actor.id().to_owned(),
+        version: format!("{}.{}", dialect.helm.major, dialect.helm.minor),
+        start: plan.state.as_ref().map_or(Start::BuiltIn, |state| Start::State(state.name.clone())),
+        population: Vec::new(),
+        obstacle: String::new(),
+        ways: Vec::new(),
+    };
+    for base in base::bases(actor, plan, &workshop, fresh)? {
+        match base {
+            Ok(mut base) => {
+                if rehearsal.population.is_empty() {
+                    rehearsal.population = base.course.snapshot()?.names().cloned().collect();
+                }
+                rehearsal.ways.extend(roads::explore(actor, dialect, plan, &workshop, &base)?);
+            }
+            Err(obstacle) if rehearsal.obstacle.is_empty() => rehearsal.obstacle = obstacle,
+            Err(_) => {}
+        }
+    }
+    if !rehearsal.ways.is_empty() {
+        rehearsal.obstacle.clear();
+    }
+    Ok(rehearsal)
+}

@@ -1,0 +1,439 @@
+//! The ways through an upgrade: the plain command, what is advertised when it stops, and what may follow each.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::base::Base;
+use super::gate::{Gate, gates};
+use super::gather::{Try, gather};
+use super::trial::{Trial, failures, has_jobs, has_webhooks, trials};
+use super::Plan;
+use crate::chart::Values;
+use crate::cluster::Unreachable;
+use crate::cluster::simulated::Simulated;
+use crate::finding::ObjectName;
+use crate::k8s;
+use crate::render::{HookEvent, Options, Render};
+use crate::upgrade::actors::helm::{Dialect, Flags, MANAGED_BY, RELEASE_NAME, RELEASE_NAMESPACE, RESOURCE_POLICY, template_options};
+use crate::upgrade::actors::{Actor, Command, Workshop};
+use crate::upgrade::course::{Course, Order};
+use crate::upgrade::inventory::{Item, Place, inventory};
+use crate::upgrade::kubectl::{Apply, Kubectl, Tag};
+use crate::upgrade::link::Link;
+use crate::upgrade::outcome::{Operation, Verdict, Way};
+use crate::upgrade::world::World;
+
+/// States from which follow-ups are tried.
+const STATES: usize = 3;
+
+/// What a way does before and in its upgrade.
+#[derive(Clone)]
+struct Recipe {
+    name: String,
+    summary: String,
+    flags: Vec<String>,
+    values: Arc<Values>,
+    /// `--set` arguments that stand for the difference to the plain values.
+    sets: Vec<String>,
+    /// Ownership metadata for live objects that the release takes in.
+    adopt: bool,
+    /// `keep` for definitions that the release takes in and for custom objects that leave it.
+    keep: bool,
+    /// The new chart's definitions applied by hand.
+    apply_crds: bool,
+}
+
+struct Explorer<'e> {
+    actor: &'e dyn Actor,
+    dialect: Dialect,
+    plan: &'e Plan,
+    workshop: &'e Workshop<'e>,
+    base: &'e Base,
+    before: Option<Arc<Render>>,
+    after: Option<Arc<Render>>,
+    gate: Option<Gate>,
+}
+
+/// Every way from one starting state.
+pub(super) fn explore(actor: &dyn Actor, dialect: Dialect, plan: &Plan, workshop: &Workshop<'_>, base: &Base) -> Result<Vec<Way>, Unreachable> {
+    let options = Options { is_upgrade: true, revision: 2, ..template_options(dialect.helm, &plan.subject) };
+    let render = |chart, values| workshop.renderer.render(chart, values, &options).ok();
+    let explorer = Explorer {
+        actor,
+        dialect,
+        plan,
+        workshop,
+        base,
+        before: render(&plan.before, &plan.values_before),
+        after: render(&plan.after, &plan.values_after),
+        gate: gates(workshop.renderer, &plan.after, &plan.values_after, &options),
+    };
+    explorer.all()
+}
+
+impl Explorer<'_> {
+    fn all(&self) -> Result<Vec<Way>, Unreachable> {
+        let mut recipes = vec![self.plain()];
+        let mut ways: Vec<Way> = Vec::new();
+        let mut next = 0;
+        while let Some(recipe) = recipes.get(next).cloned() {
+            next += 1;
+            let (way, stderr) = self.way(&recipe)?;
+            if next == 1 && stderr.contains("invalid ownership metadata") {
+                recipes.extend(self.around_ownership());
+            }
+            if stderr.contains("conflict occurred while applying object") && !recipe.flags.iter().any(|flag| flag == "--force-conflicts") {
+                recipes.insert(next, self.forced(&recipe));
+            }
+            ways.push(way);
+        }
+        Ok(ways)
+    }
+
+    fn plain(&self) -> Recipe {
+        Recipe {
+            name: "plain".to_owned(),
+            summary: "the upgrade command without further flags".to_owned(),
+            flags: Vec::new(),
+            values: Arc::clone(&self.plan.values_after),
+            sets: Vec::new(),
+            adopt: false,
+            keep: false,
+            apply_crds: false,
+        }
+    }
+
+    fn forced(&self, recipe: &Recipe) -> Recipe {
+        let mut forced = recipe.clone();
+        forced.flags.push("--force-conflicts".to_owned());
+        forced.name = match recipe.name.as_str() {
+            "plain" => "force conflicts".to_owned(),
+            name => format!("{name}, force conflicts"),
+        };
+        forced.summary = format!("{}; fields of other managers are taken over", recipe.summary);
+        forced
+    }
+
+    /// What is advertised when live objects do not belong to the release.
+    fn around_ownership(&self) -> Vec<Recipe> {
+        let mut recipes = Vec::new();
+        if self.dialect.knows_take_ownership() {
+            recipes.push(Recipe {
+                name: "take ownership".to_owned(),
+                summary: "the release adopts every object that exists already".to_owned(),
+                flags: vec!["--take-ownership".to_owned()],
+                ..self.plain()
+            });
+        }
+        recipes.push(Recipe {
+            name: "adoption labels".to_owned(),
+            summary: "the objects that exist already get the release's ownership metadata first".to_owned(),
+            adopt: true,
+            ..self.plain()
+        });
+        recipes.push(Recipe {
+            name: "adoption labels and keep".to_owned(),
+            summary: "as with adoption labels; adopted definitions and custom objects that leave the release also get helm.sh/resource-policy=keep".to_owned(),
+            adopt: true,
+            keep: true,
+            ..self.plain()
+        });
+        if let Some(gate) = &self.gate {
+            recipes.push(Recipe {
+                name: "CRDs switched off".to_owned(),
+                summary: format!("the definitions stay outside the release by {}={}", gate.path, gate.value),
+                values: Arc::clone(&gate.values),
+                sets: vec![format!("{}={}", gate.path, gate.value)],
+                ..self.plain()
+            });
+            recipes.push(Recipe {
+                name: "CRDs outside the release".to_owned(),
+                summary: format!("the new definitions are applied by hand, {}={}, custom objects that leave the release get helm.sh/resource-policy=keep", gate.path, gate.value),
+                values: Arc::clone(&gate.values),
+                sets: vec![format!("{}={}", gate.path, gate.value)],
+                keep: true,
+                apply_crds: true,
+                ..self.plain()
+            });
+        }
+        recipes
+    }
+
+    /// One way with everything that follows; also the plain upgrade's stderr.
+    fn way(&self, recipe: &Recipe) -> Result<(Way, String), Unreachable> {
+        let mut start = self.base.course.fork();
+        let prepare = self.prepare(&mut start, recipe)?;
+        let webhooks = has_webhooks(start.snapshot()?.as_ref());
+        let hooks = self.hooks(&[HookEvent::PreUpgrade, HookEvent::PostUpgrade]);
+        let mut reached = Vec::new();
+        let mut tries = Vec::new();
+        for trial in trials(hooks, webhooks) {
+            let (course, one) = self.attempt(&start, &trial, self.upgrade(recipe, &[]), "")?;
+            reached.push((trial.condition.clone(), course, one.verdict(), one.step.exit_code));
+            tries.push(one);
+            // Nothing was written: nothing of what chance decides came into play.
+            if reached.first().is_some_and(|(_, _, verdict, _)| *verdict == Verdict::Refused) {
+                break;
+            }
+        }
+        let stderr = tries.first().map(|one| one.step.stderr.clone()).unwrap_or_default();
+        let refused = reached.iter().all(|(_, _, verdict, _)| *verdict == Verdict::Refused);
+        let mut operations = vec![Operation { name: "upgrade".to_owned(), flags: recipe.flags.clone(), outcomes: gather(tries) }];
+        if !refused {
+            operations.extend(self.undoing(&start, recipe, hooks, webhooks)?);
+            operations.extend(self.follow_ups(recipe, distinct(reached), webhooks)?);
+        }
+        let way = Way {
+            name: recipe.name.clone(),
+            summary: recipe.summary.clone(),
+            made_by: self.base.made_by.clone(),
+            flags: recipe.flags.iter().cloned().chain(recipe.sets.iter().map(|set| format!("--set {set}"))).collect(),
+            prepare,
+            operations,
+        };
+        Ok((way, stderr))
+    }
+
+    fn hooks(&self, events: &[HookEvent]) -> bool {
+        self.after.as_ref().is_some_and(|render| has_jobs(render, events))
+    }
+
+    /// The upgrade with the flag that undoes it.
+    fn undoing(&self, start: &Course<Simulated>, recipe: &Recipe, hooks: bool, webhooks: bool) -> Result<Option<Operation>, Unreachable> {
+        let flag = self.actor.undo_flag().to_owned();
+        let images = self.new_images();
+        let mut tries = Vec::new();
+        for trial in failures(hooks, webhooks, &images) {
+            let (_, one) = self.attempt(start, &trial, self.upgrade(recipe, std::slice::from_ref(&flag)), "")?;
+            tries.push(one);
+        }
+        let mut flags = recipe.flags.clone();
+        flags.push(flag);
+        Ok((!tries.is_empty()).then(|| Operation { name: "upgrade".to_owned(), flags, outcomes: gather(tries) }))
+    }
+
+    /// Images of workloads that only the new chart has.
+    fn new_images(&self) -> Vec<String> {
+        let (Some(before), Some(after)) = (&self.before, &self.after) else { return Vec::new() };
+        images(after).difference(&images(before)).cloned().collect()
+    }
+
+    fn follow_ups(&self, recipe: &Recipe, states: Vec<Reached>, webhooks: bool) -> Result<Vec<Operation>, Unreachable> {
+        let mut operations = Vec::new();
+        let deletion_hooks = self.hooks(&[HookEvent::PreDelete, HookEvent::PostDelete]);
+        let rollback_hooks = self.before.as_ref().is_some_and(|render| has_jobs(render, &[HookEvent::PreRollback, HookEvent::PostRollback]));
+        let calm = vec![Trial::calm()];
+        operations.push(self.follow_up("upgrade again", &states, &calm, recipe.flags.clone(), || self.upgrade(recipe, &[]))?);
+        let back = |flags: &[String]| self.rollback(flags);
+        operations.push(self.follow_up("rollback", &states, &trials(rollback_hooks, webhooks), Vec::new(), || back(&[]))?);
+        for force in self.actor.forces() {
+            let flags: Vec<String> = force.iter().map(|flag| (*flag).to_owned()).collect();
+            operations.push(self.follow_up("rollback", &states, &calm, flags.clone(), || back(&flags))?);
+        }
+        let leave = if deletion_hooks { trials(true, false) } else { calm.clone() };
+        operations.push(self.follow_up("uninstall", &states, &leave, Vec::new(), || self.uninstall())?);
+        if let Some(gate) = self.gate.as_ref().filter(|gate| gate.values != recipe.values) {
+            let mut off = recipe.clone();
+            off.values = Arc::clone(&gate.values);
+            off.sets = vec![format!("{}={}", gate.path, gate.value)];
+            off.flags.retain(|flag| flag == "--force-conflicts");
+            let flags = vec![format!("--set {}={}", gate.path, gate.value)];
+            operations.push(self.follow_up("crds off", &states, &calm, flags, || self.upgrade(&off, &[]))?);
+        }
+        Ok(operations)
+    }
+
+    fn follow_up<'o>(&'o self, name: &str, states: &[Reached], trials: &[Trial], flags: Vec<String>, order: impl Fn() -> Order<'o>) -> Result<Operation, Unreachable> {
+        let mut tries = Vec::new();
+        for (condition, course, ..) in states {
+            let prefix = if states.len() > 1 { format!("after an upgrade in which {condition}") } else { String::new() };
+            for trial in trials {
+                tries.push(self.attempt(course, trial, order(), &prefix)?.1);
+            }
+        }
+        Ok(Operation { name: name.to_owned(), flags, outcomes: gather(tries) })
+    }
+
+    fn attempt(&self, start: &Course<Simulated>, trial: &Trial, order: Order<'_>, prefix: &str) -> Result<(Course<Simulated>, Try), Unreachable> {
+        let mut course = start.fork();
+        course.world.assume(&trial.conditions);
+        let step = course.run(self.workshop, &order)?;
+        let condition = [prefix, &trial.condition].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; ");
+        Ok((course, Try { condition, step }))
+    }
+
+    fn order(&self, command: Command, words: &str, flags: &[String]) -> Order<'_> {
+        let parsed = Flags::parse(flags, self.dialect).unwrap_or_default();
+        let tail: String = flags.iter().map(|flag| format!(" {flag}")).collect();
+        let line = format!("helm {words} -n {}{tail}", self.plan.subject.namespace);
+        Order { actor: self.actor.id(), dialect: self.dialect, subject: &self.plan.subject, command, flags: parsed, line }
+    }
+
+    fn upgrade(&self, recipe: &Recipe, more: &[String]) -> Order<'_> {
+        let flags: Vec<String> = recipe.flags.iter().chain(more).cloned().collect();
+        let values = if recipe.values.is_empty() { "" } else { " -f values.yaml" };
+        let sets: String = recipe.sets.iter().map(|set| format!(" --set {set}")).collect();
+        let words = format!("upgrade {} {}{values}{sets}", self.plan.subject.release, self.plan.after_name);
+        let command = Command::Upgrade { chart: Arc::clone(&self.plan.after), values: Arc::clone(&recipe.values) };
+        self.order(command, &words, &flags)
+    }
+
+    fn rollback(&self, flags: &[String]) -> Order<'_> {
+        let words = format!("rollback {}", self.plan.subject.release);
+        self.order(Command::Rollback { revision: 0 }, &words, flags)
+    }
+
+    fn uninstall(&self) -> Order<'_> {
+        self.order(Command::Uninstall, &format!("uninstall {}", self.plan.subject.release), &[])
+    }
+
+    /// Does by hand what the recipe asks for before the upgrade; answers the commands.
+    fn prepare(&self, course: &mut Course<Simulated>, recipe: &Recipe) -> Result<Vec<String>, Unreachable> {
+        let Some(after) = &self.after else { return Ok(Vec::new()) };
+        let incoming = self.incoming(course, after)?;
+        let (release, namespace) = (&self.plan.subject.release, &self.plan.subject.namespace);
+        let mut hand = Hand::default();
+        if recipe.adopt {
+            hand.tag(&incoming, Tag::Labels, &[(MANAGED_BY, "Helm")]);
+            hand.tag(&incoming, Tag::Annotations, &[(RELEASE_NAME, release), (RELEASE_NAMESPACE, namespace)]);
+        }
+        if recipe.keep {
+            let mut kept = self.outgoing(course)?;
+            if recipe.adopt {
+                kept.extend(incoming.iter().filter(|name| name.kind == "CustomResourceDefinition").cloned());
+            }
+            hand.tag(&kept, Tag::Annotations, &[(RESOURCE_POLICY, "keep")]);
+        }
+        if recipe.apply_crds {
+            hand.apply(crds(after), &self.plan.after_name);
+        }
+        hand.work(course, namespace)
+    }
+
+    /// Live objects that the new manifest has and the old has not.
+    fn incoming(&self, course: &mut Course<Simulated>, after: &Render) -> Result<Vec<ObjectName>, Unreachable> {
+        let old = self.before.as_ref().map(|render| names(render, Place::Templates)).unwrap_or_default();
+        let new = names(after, Place::Templates);
+        self.alive(course, new.difference(&old).cloned().collect())
+    }
+
+    /// Live custom objects that the old manifest has and the new has not.
+    fn outgoing(&self, course: &mut Course<Simulated>) -> Result<Vec<ObjectName>, Unreachable> {
+        let (Some(before), Some(after)) = (&self.before, &self.after) else { return Ok(Vec::new()) };
+        let new = names(after, Place::Templates);
+        let builtin = |group: &str| crate::upgrade::actors::helm::is_typed_group(group);
+        let leaving = inventory(before).into_iter().filter(|item| item.place == Place::Templates && !builtin(&item.group));
+        let leaving: BTreeSet<ObjectName> = leaving.map(|item| item.name).filter(|name| !new.contains(name)).collect();
+        self.alive(course, leaving)
+    }
+
+    fn alive(&self, course: &mut Course<Simulated>, names: BTreeSet<ObjectName>) -> Result<Vec<ObjectName>, Unreachable> {
+        let snapshot = course.snapshot()?;
+        let live: BTreeSet<&ObjectName> = snapshot.names().collect();
+        let namespaced = |name: &ObjectName| ObjectName { namespace: self.plan.subject.namespace.clone(), ..name.clone() };
+        let found = names.into_iter().filter_map(|name| {
+            let placed = namespaced(&name);
+            if live.contains(&name) { Some(name) } else { live.contains(&placed).then_some(placed) }
+        });
+        Ok(found.collect())
+    }
+}
+
+/// A state that an upgrade led to: under which condition, the cluster, verdict, exit code.
+type Reached = (String, Course<Simulated>, Verdict, i32);
+
+/// States that differ for what follows: by verdict and exit code, and by which objects are alive.
+fn distinct(reached: Vec<Reached>) -> Vec<Reached> {
+    let mut kept: Vec<(Vec<(ObjectName, Option<String>)>, Reached)> = Vec::new();
+    for mut state in reached {
+        let Ok(snapshot) = state.1.snapshot() else { continue };
+        let alive: Vec<_> = snapshot.objects().filter(|object| !is_passing(object)).map(|object| (k8s::object_name(object), release_status(object))).collect();
+        if !kept.iter().any(|(known, other)| *known == alive && other.2 == state.2 && other.3 == state.3) {
+            kept.push((alive, state));
+        }
+    }
+    kept.into_iter().map(|(_, state)| state).take(STATES).collect()
+}
+
+/// Objects that come and go by themselves and decide nothing.
+fn is_passing(object: &Value) -> bool {
+    matches!(k8s::text(object, "/kind"), "Pod" | "ReplicaSet" | "Job")
+}
+
+fn release_status(object: &Value) -> Option<String> {
+    k8s::text(object, "/metadata/name").starts_with("sh.helm.release").then(|| k8s::text(object, "/metadata/labels/status").to_owned())
+}
+
+fn names(render: &Render, place: Place) -> BTreeSet<ObjectName> {
+    inventory(render).into_iter().filter(|item| item.place == place).map(|item| item.name).collect()
+}
+
+fn crds(render: &Render) -> Vec<Arc<Value>> {
+    let of_release = |item: &Item| matches!(item.place, Place::Crds | Place::Templates) && item.name.kind == "CustomResourceDefinition";
+    inventory(render).into_iter().filter(of_release).map(|item| item.object).collect()
+}
+
+fn images(render: &Render) -> BTreeSet<String> {
+    let mut images = BTreeSet::new();
+    for manifest in &render.manifests {
+        let containers = manifest.object.pointer("/spec/template/spec/containers").and_then(Value::as_array);
+        images.extend(containers.into_iter().flatten().map(|container| k8s::text(container, "/image").to_owned()));
+    }
+    images.remove("");
+    images
+}
+
+/// Work done with kubectl before an upgrade.
+#[derive(Default)]
+struct Hand {
+    tags: Vec<(Vec<ObjectName>, Tag, Vec<(String, Option<String>)>)>,
+    applies: Vec<Vec<Arc<Value>>>,
+    lines: Vec<String>,
+}
+
+impl Hand {
+    fn tag(&mut self, names: &[ObjectName], tag: Tag, pairs: &[(&str, &str)]) {
+        if names.is_empty() {
+            return;
+        }
+        let values: Vec<(String, Option<String>)> = pairs.iter().map(|(key, value)| ((*key).to_owned(), Some((*value).to_owned()))).collect();
+        let word = if tag == Tag::Labels { "label" } else { "annotate" };
+        let assignments: String = pairs.iter().map(|(key, value)| format!(" {key}={value}")).collect();
+        let mut groups: BTreeSet<(&str, &str)> = BTreeSet::new();
+        groups.extend(names.iter().map(|name| (name.kind.as_str(), name.namespace.as_str())));
+        for (kind, namespace) in groups {
+            let members: String = names.iter().filter(|n| n.kind == kind && n.namespace == namespace).map(|n| format!(" {}", n.name)).collect();
+            let place = if namespace.is_empty() { String::new() } else { format!(" -n {namespace}") };
+            self.lines.push(format!("kubectl {word} --overwrite {}{members}{place}{assignments}", kind.to_lowercase()));
+        }
+        self.tags.push((names.to_vec(), tag, values));
+    }
+
+    fn apply(&mut self, objects: Vec<Arc<Value>>, chart: &str) {
+        if !objects.is_empty() {
+            self.lines.push(format!("helm template {chart} --include-crds (its CustomResourceDefinitions) | kubectl apply --server-side --force-conflicts -f -"));
+            self.applies.push(objects);
+        }
+    }
+
+    fn work(self, course: &mut Course<Simulated>, namespace: &str) -> Result<Vec<String>, Unreachable> {
+        if self.lines.is_empty() {
+            return Ok(self.lines);
+        }
+        let line = self.lines.join(" && ");
+        course.step("kubectl", "prepare", &line, namespace, |world| {
+            let mut link = Link::new(world, "kubectl", "kubectl");
+            let mut kubectl = Kubectl::new(&mut link);
+            for (names, tag, values) in &self.tags {
+                kubectl.tag(names, *tag, values);
+            }
+            for objects in &self.applies {
+                kubectl.apply(objects, namespace, Apply { server_side: true, force_conflicts: true });
+            }
+            Ok((kubectl.finish(), Vec::new()))
+        })?;
+        Ok(self.lines)
+    }
+}

@@ -1,0 +1,143 @@
+//! Renders that a rehearsal has made, so that the same chart with the same values is rendered once.
+//!
+//! Revision, install-or-upgrade and the API list count only for charts whose templates mention them.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::chart::{Chart, Values};
+use crate::render::{Options, Render};
+use crate::upgrade::actors::Renderer;
+
+/// What a render may depend on besides chart, values and names.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Sensitivity {
+    revision: bool,
+    is_upgrade: bool,
+    api_versions: bool,
+    cluster: bool,
+}
+
+/// A renderer with a memory.
+pub struct Renders<R> {
+    inner: R,
+    charts: Mutex<Vec<(Arc<Chart>, Sensitivity)>>,
+    kept: Mutex<Vec<Kept>>,
+}
+
+struct Kept {
+    chart: Arc<Chart>,
+    config: Arc<Values>,
+    options: Options,
+    result: Result<Arc<Render>, String>,
+}
+
+impl<R: Renderer> Renders<R> {
+    /// A memory around a renderer.
+    pub fn new(inner: R) -> Self {
+        Self { inner, charts: Mutex::default(), kept: Mutex::default() }
+    }
+
+    fn sensitivity(&self, chart: &Arc<Chart>) -> Sensitivity {
+        let mut charts = self.charts.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, known)) = charts.iter().find(|(known, _)| Arc::ptr_eq(known, chart)) {
+            return *known;
+        }
+        let sensitivity = of_chart(chart);
+        charts.push((Arc::clone(chart), sensitivity));
+        sensitivity
+    }
+
+    fn find(&self, chart: &Arc<Chart>, config: &Arc<Values>, options: &Options, sensitivity: Sensitivity) -> Option<Result<Arc<Render>, String>> {
+        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let hit = kept.iter().find(|kept| {
+            Arc::ptr_eq(&kept.chart, chart) && same_options(&kept.options, options, sensitivity) && (Arc::ptr_eq(&kept.config, config) || kept.config == *config)
+        });
+        hit.map(|kept| kept.result.clone())
+    }
+}
+
+impl<R: Renderer> Renderer for Renders<R> {
+    fn render(&self, chart: &Arc<Chart>, config: &Arc<Values>, options: &Options) -> Result<Arc<Render>, String> {
+        let mut sensitivity = self.sensitivity(chart);
+        sensitivity.add(&serde_json::to_string(config).unwrap_or_default());
+        if sensitivity.cluster {
+            return self.inner.render(chart, config, options);
+        }
+        if let Some(known) = self.find(chart, config, options, sensitivity) {
+            return known;
+        }
+        let result = self.inner.render(chart, config, options);
+        let kept = Kept { chart: Arc::clone(chart), config: Arc::clone(config), options: options.clone(), result: result.clone() };
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner).push(kept);
+        result
+    }
+}
+
+fn same_options(a: &Options, b: &Options, sensitivity: Sensitivity) -> bool {
+    a.helm == b.helm
+        && a.release == b.release
+        && a.namespace == b.namespace
+        && a.kube_version == b.kube_version
+        && a.check_schema == b.check_schema
+        && (!sensitivity.revision || a.revision == b.revision)
+        && (!sensitivity.is_upgrade || a.is_upgrade == b.is_upgrade)
+        && (!sensitivity.api_versions || a.api_versions == b.api_versions)
+}
+
+fn of_chart(chart: &Chart) -> Sensitivity {
+    let mut sensitivity = Sensitivity::default();
+    for file in &chart.templates {
+        sensitivity.add(&String::from_utf8_lossy(&file.data));
+    }
+    sensitivity.add(&String::from_utf8_lossy(&chart.values_text));
+    for dependency in &chart.dependencies {
+        sensitivity.join(of_chart(dependency));
+    }
+    sensitivity
+}
+
+impl Sensitivity {
+    fn join(&mut self, other: Self) {
+        self.revision |= other.revision;
+        self.is_upgrade |= other.is_upgrade;
+        self.api_versions |= other.api_versions;
+        self.cluster |= other.cluster;
+    }
+
+    /// Looks for what a template may read; a whole `.Release` or `.Capabilities` handed on counts as everything in it.
+    fn add(&mut self, text: &str) {
+        for (at, word) in text.match_indices(".Release") {
+            match text.get(at + word.len()..).unwrap_or("") {
+                rest if rest.starts_with(".Name") || rest.starts_with(".Service") => {}
+                rest if rest.starts_with(".Revision") => self.revision = true,
+                rest if rest.starts_with(".Is") => self.is_upgrade = true,
+                _ => (self.revision, self.is_upgrade) = (true, true),
+            }
+        }
+        for (at, word) in text.match_indices(".Capabilities") {
+            let rest = text.get(at + word.len()..).unwrap_or("");
+            let harmless = [".KubeVersion", ".HelmVersion"].iter().any(|known| rest.starts_with(known));
+            self.api_versions |= !harmless;
+        }
+        self.cluster |= text.contains("lookup");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(text: &str) -> (bool, bool, bool) {
+        let mut sensitivity = Sensitivity::default();
+        sensitivity.add(text);
+        (sensitivity.revision, sensitivity.is_upgrade, sensitivity.api_versions)
+    }
+
+    #[test]
+    fn names_alone_make_no_difference() {
+        assert_eq!(of("{{ .Release.Name }} {{ $.Release.Namespace }} {{ .Capabilities.KubeVersion.Minor }}"), (false, false, false));
+        assert_eq!(of("{{ .Release.Revision }}"), (true, false, false));
+        assert_eq!(of("{{ if .Release.IsInstall }}"), (false, true, false));
+        assert_eq!(of("{{ toYaml .Release }} {{ .Capabilities.APIVersions.Has \"x\" }}"), (true, true, true));
+    }
+}

@@ -47,17 +47,30 @@ impl<R: Renderer> Renders<R> {
         sensitivity
     }
 
-    fn find(&self, chart: &Arc<Chart>, config: &Arc<Values>, options: &Options, sensitivity: Sensitivity) -> Option<Result<Arc<Render>, String>> {
+    fn find(
+        &self,
+        chart: &Arc<Chart>,
+        config: &Arc<Values>,
+        options: &Options,
+        sensitivity: Sensitivity,
+    ) -> Option<Result<Arc<Render>, String>> {
         let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         let hit = kept.iter().find(|kept| {
-            Arc::ptr_eq(&kept.chart, chart) && same_options(&kept.options, options, sensitivity) && (Arc::ptr_eq(&kept.config, config) || kept.config == *config)
+            Arc::ptr_eq(&kept.chart, chart)
+                && same_options(&kept.options, options, sensitivity)
+                && (Arc::ptr_eq(&kept.config, config) || kept.config == *config)
         });
         hit.map(|kept| kept.result.clone())
     }
 }
 
 impl<R: Renderer> Renderer for Renders<R> {
-    fn render(&self, chart: &Arc<Chart>, config: &Arc<Values>, options: &Options) -> Result<Arc<Render>, String> {
+    fn render(
+        &self,
+        chart: &Arc<Chart>,
+        config: &Arc<Values>,
+        options: &Options,
+    ) -> Result<Arc<Render>, String> {
         let mut sensitivity = self.sensitivity(chart);
         sensitivity.add(&serde_json::to_string(config).unwrap_or_default());
         if sensitivity.cluster {
@@ -67,7 +80,12 @@ impl<R: Renderer> Renderer for Renders<R> {
             return known;
         }
         let result = self.inner.render(chart, config, options);
-        let kept = Kept { chart: Arc::clone(chart), config: Arc::clone(config), options: options.clone(), result: result.clone() };
+        let kept = Kept {
+            chart: Arc::clone(chart),
+            config: Arc::clone(config),
+            options: options.clone(),
+            result: result.clone(),
+        };
         self.kept.lock().unwrap_or_else(PoisonError::into_inner).push(kept);
         result
     }
@@ -135,7 +153,10 @@ mod tests {
 
     #[test]
     fn names_alone_make_no_difference() {
-        assert_eq!(of("{{ .Release.Name }} {{ $.Release.Namespace }} {{ .Capabilities.KubeVersion.Minor }}"), (false, false, false));
+        assert_eq!(
+            of("{{ .Release.Name }} {{ $.Release.Namespace }} {{ .Capabilities.KubeVersion.Minor }}"),
+            (false, false, false)
+        );
         assert_eq!(of("{{ .Release.Revision }}"), (true, false, false));
         assert_eq!(of("{{ if .Release.IsInstall }}"), (false, true, false));
         assert_eq!(of("{{ toYaml .Release }} {{ .Capabilities.APIVersions.Has \"x\" }}"), (true, true, true));

@@ -51,13 +51,21 @@ fn holds_release(objects: &[Value], plan: &Plan) -> bool {
 /// Helm 4 writes by server-side apply, which leaves Apply entries.
 fn maker(objects: &[Value]) -> &'static str {
     let applied = objects.iter().any(|object| {
-        let entries = object.pointer("/metadata/managedFields").and_then(Value::as_array).into_iter().flatten();
-        entries.into_iter().any(|entry| k8s::text(entry, "/manager") == "helm" && k8s::text(entry, "/operation") == "Apply")
+        let entries =
+            object.pointer("/metadata/managedFields").and_then(Value::as_array).into_iter().flatten();
+        entries
+            .into_iter()
+            .any(|entry| k8s::text(entry, "/manager") == "helm" && k8s::text(entry, "/operation") == "Apply")
     });
     if applied { "helm4" } else { "helm3" }
 }
 
-fn base(maker: &str, plan: &Plan, workshop: &Workshop<'_>, mut world: Simulated) -> Result<Result<Base, String>, Unreachable> {
+fn base(
+    maker: &str,
+    plan: &Plan,
+    workshop: &Workshop<'_>,
+    mut world: Simulated,
+) -> Result<Result<Base, String>, Unreachable> {
     world.conditions = Conditions::default();
     let mut course = Course::new(world);
     if let Err(obstacle) = install(&mut course, maker, plan, workshop)? {
@@ -66,7 +74,8 @@ fn base(maker: &str, plan: &Plan, workshop: &Workshop<'_>, mut world: Simulated)
     match &plan.state {
         Some(state) => overlay(&mut course, &state.objects)?,
         None => {
-            course.step("user", "populate", "", "", |world| Ok((population::populate(world)?, Vec::new())))?;
+            course
+                .step("user", "populate", "", "", |world| Ok((population::populate(world)?, Vec::new())))?;
         }
     }
     course.world.take_exchanges();
@@ -74,12 +83,24 @@ fn base(maker: &str, plan: &Plan, workshop: &Workshop<'_>, mut world: Simulated)
 }
 
 /// Installs the old chart; when that fails, once more with what a person would try.
-fn install(course: &mut Course<Simulated>, maker: &str, plan: &Plan, workshop: &Workshop<'_>) -> Result<Result<(), String>, Unreachable> {
+fn install(
+    course: &mut Course<Simulated>,
+    maker: &str,
+    plan: &Plan,
+    workshop: &Workshop<'_>,
+) -> Result<Result<(), String>, Unreachable> {
     let Some(actor) = actors::find(maker) else { return Ok(Err(format!("unknown actor {maker}"))) };
     let dialect = Dialect { helm: actor.version() };
     let flags = Flags { create_namespace: true, ..Flags::default() };
     let (chart, values) = (Arc::clone(&plan.before), Arc::clone(&plan.values_before));
-    let first = command(course, workshop, plan, dialect, Command::Install { chart: Arc::clone(&chart), values: Arc::clone(&values) }, flags)?;
+    let first = command(
+        course,
+        workshop,
+        plan,
+        dialect,
+        Command::Install { chart: Arc::clone(&chart), values: Arc::clone(&values) },
+        flags,
+    )?;
     if first.exit_code == 0 {
         return Ok(Ok(()));
     }
@@ -103,10 +124,13 @@ fn command(
 
 /// Lays handed-in objects over the installed ones. Kinds that the state holds are taken to be held completely.
 fn overlay(course: &mut Course<Simulated>, objects: &[Value]) -> Result<(), Unreachable> {
-    let kinds: BTreeSet<(String, String)> = objects.iter().map(kind).filter(|(_, kind)| !PARTIAL.contains(&kind.as_str())).collect();
+    let kinds: BTreeSet<(String, String)> =
+        objects.iter().map(kind).filter(|(_, kind)| !PARTIAL.contains(&kind.as_str())).collect();
     let names: BTreeSet<_> = objects.iter().map(|object| (kind(object), k8s::object_name(object))).collect();
     let surplus: Vec<Arc<Value>> = Simulated::objects(&course.world)
-        .filter(|object| kinds.contains(&kind(object)) && !names.contains(&(kind(object), k8s::object_name(object))))
+        .filter(|object| {
+            kinds.contains(&kind(object)) && !names.contains(&(kind(object), k8s::object_name(object)))
+        })
         .cloned()
         .collect();
     for object in surplus {

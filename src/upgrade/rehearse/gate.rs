@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use crate::chart::Chart;
 use crate::chart::Values;
 use crate::k8s;
 use crate::render::{Options, Render};
 use crate::upgrade::actors::Renderer;
-use crate::chart::Chart;
 
 /// Renders that a search may cost.
 const TRIES: usize = 24;
@@ -26,7 +26,12 @@ pub struct Gate {
 
 /// The first boolean whose turn removes every CustomResourceDefinition from the release manifest; `None` when the
 /// manifest has none or nothing removes them.
-pub fn gates(renderer: &dyn Renderer, chart: &Arc<Chart>, config: &Arc<Values>, options: &Options) -> Option<Gate> {
+pub fn gates(
+    renderer: &dyn Renderer,
+    chart: &Arc<Chart>,
+    config: &Arc<Values>,
+    options: &Options,
+) -> Option<Gate> {
     let render = renderer.render(chart, config, options).ok()?;
     if !has_crds(&render) {
         return None;
@@ -34,7 +39,8 @@ pub fn gates(renderer: &dyn Renderer, chart: &Arc<Chart>, config: &Arc<Values>, 
     let mut switches = Vec::new();
     collect(&render.values, &mut Vec::new(), &mut switches);
     // Names that speak of CRDs are tried first; every other boolean is as good.
-    switches.sort_by_key(|(path, _)| (!path.iter().any(|part| part.to_lowercase().contains("crd")), path.len()));
+    switches
+        .sort_by_key(|(path, _)| (!path.iter().any(|part| part.to_lowercase().contains("crd")), path.len()));
     switches.into_iter().take(TRIES).find_map(|(path, value)| {
         let mut values = Values::clone(config);
         set(&mut values, &path, Value::Bool(!value));
@@ -92,7 +98,12 @@ mod tests {
     struct Fake;
 
     impl Renderer for Fake {
-        fn render(&self, chart: &Arc<Chart>, config: &Arc<Values>, _: &Options) -> Result<Arc<Render>, String> {
+        fn render(
+            &self,
+            chart: &Arc<Chart>,
+            config: &Arc<Values>,
+            _: &Options,
+        ) -> Result<Arc<Render>, String> {
             let defaults = json!({"a": true, "definitions": {"install": true}});
             let on = config.get("definitions").and_then(|d| d.get("install")) != Some(&json!(false));
             let kind = if on { "CustomResourceDefinition" } else { "ConfigMap" };
@@ -101,7 +112,11 @@ mod tests {
                 values: Arc::new(defaults.as_object().cloned().unwrap_or_default()),
                 config: Arc::clone(config),
                 crds: Vec::new(),
-                manifests: vec![Manifest { source: String::new(), text: "".into(), object: Arc::new(json!({"kind": kind})) }],
+                manifests: vec![Manifest {
+                    source: String::new(),
+                    text: "".into(),
+                    object: Arc::new(json!({"kind": kind})),
+                }],
                 hooks: Vec::new(),
                 notes: None,
                 warnings: Vec::new(),
@@ -113,7 +128,8 @@ mod tests {
     fn the_switch_is_found_whatever_its_name() {
         let subject = Subject { release: "r".into(), namespace: "n".into() };
         let options = template_options(Helm::V4, &subject);
-        let gate = gates(&Fake, &Arc::new(Chart::default()), &Arc::new(Values::new()), &options).expect("definitions.install");
+        let gate = gates(&Fake, &Arc::new(Chart::default()), &Arc::new(Values::new()), &options)
+            .expect("definitions.install");
         assert_eq!((gate.path.as_str(), gate.value), ("definitions.install", false));
     }
 }

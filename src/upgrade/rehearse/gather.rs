@@ -21,7 +21,10 @@ impl Try {
     /// Whether two tries ended alike for the reader.
     fn ends_like(&self, other: &Self) -> bool {
         let (a, b) = (&self.step, &other.step);
-        a.exit_code == b.exit_code && a.lost_objects == b.lost_objects && a.stderr == b.stderr && self.verdict() == other.verdict()
+        a.exit_code == b.exit_code
+            && a.lost_objects == b.lost_objects
+            && a.stderr == b.stderr
+            && self.verdict() == other.verdict()
     }
 }
 
@@ -42,7 +45,8 @@ pub(super) fn gather(tries: Vec<Try>) -> Vec<Outcome> {
 
 fn outcome(group: Vec<Try>, alone: bool) -> Option<Outcome> {
     let verdict = group.first()?.verdict();
-    let mut conditions: Vec<String> = group.iter().map(|one| one.condition.clone()).filter(|condition| !condition.is_empty()).collect();
+    let mut conditions: Vec<String> =
+        group.iter().map(|one| one.condition.clone()).filter(|condition| !condition.is_empty()).collect();
     conditions.dedup();
     let step = group.into_iter().next()?.step;
     let lost = step.lost_objects.clone();

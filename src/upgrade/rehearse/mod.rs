@@ -55,7 +55,12 @@ pub struct State {
 ///
 /// # Errors
 /// Never for the simulated server, which always answers.
-pub fn rehearse(actor: &dyn Actor, plan: &Plan, renderer: &dyn Renderer, fresh: &dyn Fn(&str) -> Simulated) -> Result<Rehearsal, Unreachable> {
+pub fn rehearse(
+    actor: &dyn Actor,
+    plan: &Plan,
+    renderer: &dyn Renderer,
+    fresh: &dyn Fn(&str) -> Simulated,
+) -> Result<Rehearsal, Unreachable> {
     let (records, forge) = (Records::default(), Forge::default());
     let workshop = Workshop { renderer, records: &records, forge: &forge };
     let dialect = Dialect { helm: actor.version() };

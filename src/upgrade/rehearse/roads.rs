@@ -5,18 +5,20 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use super::Plan;
 use super::base::Base;
 use super::gate::{Gate, gates};
 use super::gather::{Try, gather};
 use super::trial::{Trial, failures, has_jobs, has_webhooks, trials};
-use super::Plan;
 use crate::chart::Values;
 use crate::cluster::Unreachable;
 use crate::cluster::simulated::Simulated;
 use crate::finding::ObjectName;
 use crate::k8s;
 use crate::render::{HookEvent, Options, Render};
-use crate::upgrade::actors::helm::{Dialect, Flags, MANAGED_BY, RELEASE_NAME, RELEASE_NAMESPACE, RESOURCE_POLICY, template_options};
+use crate::upgrade::actors::helm::{
+    Dialect, Flags, MANAGED_BY, RELEASE_NAME, RELEASE_NAMESPACE, RESOURCE_POLICY, template_options,
+};
 use crate::upgrade::actors::{Actor, Command, Workshop};
 use crate::upgrade::course::{Course, Order};
 use crate::upgrade::inventory::{Item, Place, inventory};
@@ -57,7 +59,13 @@ struct Explorer<'e> {
 }
 
 /// Every way from one starting state.
-pub(super) fn explore(actor: &dyn Actor, dialect: Dialect, plan: &Plan, workshop: &Workshop<'_>, base: &Base) -> Result<Vec<Way>, Unreachable> {
+pub(super) fn explore(
+    actor: &dyn Actor,
+    dialect: Dialect,
+    plan: &Plan,
+    workshop: &Workshop<'_>,
+    base: &Base,
+) -> Result<Vec<Way>, Unreachable> {
     let options = Options { is_upgrade: true, revision: 2, ..template_options(dialect.helm, &plan.subject) };
     let render = |chart, values| workshop.renderer.render(chart, values, &options).ok();
     let explorer = Explorer {
@@ -84,7 +92,9 @@ impl Explorer<'_> {
             if next == 1 && stderr.contains("invalid ownership metadata") {
                 recipes.extend(self.around_ownership());
             }
-            if stderr.contains("conflict occurred while applying object") && !recipe.flags.iter().any(|flag| flag == "--force-conflicts") {
+            if stderr.contains("conflict occurred while applying object")
+                && !recipe.flags.iter().any(|flag| flag == "--force-conflicts")
+            {
                 recipes.insert(next, self.forced(&recipe));
             }
             ways.push(way);
@@ -180,7 +190,11 @@ impl Explorer<'_> {
         }
         let stderr = tries.first().map(|one| one.step.stderr.clone()).unwrap_or_default();
         let refused = reached.iter().all(|(_, _, verdict, _)| *verdict == Verdict::Refused);
-        let mut operations = vec![Operation { name: "upgrade".to_owned(), flags: recipe.flags.clone(), outcomes: gather(tries) }];
+        let mut operations = vec![Operation {
+            name: "upgrade".to_owned(),
+            flags: recipe.flags.clone(),
+            outcomes: gather(tries),
+        }];
         if !refused {
             operations.extend(self.undoing(&start, recipe, hooks, webhooks)?);
             operations.extend(self.follow_ups(recipe, distinct(reached), webhooks)?);
@@ -189,7 +203,12 @@ impl Explorer<'_> {
             name: recipe.name.clone(),
             summary: recipe.summary.clone(),
             made_by: self.base.made_by.clone(),
-            flags: recipe.flags.iter().cloned().chain(recipe.sets.iter().map(|set| format!("--set {set}"))).collect(),
+            flags: recipe
+                .flags
+                .iter()
+                .cloned()
+                .chain(recipe.sets.iter().map(|set| format!("--set {set}")))
+                .collect(),
             prepare,
             operations,
         };
@@ -201,17 +220,28 @@ impl Explorer<'_> {
     }
 
     /// The upgrade with the flag that undoes it.
-    fn undoing(&self, start: &Course<Simulated>, recipe: &Recipe, hooks: bool, webhooks: bool) -> Result<Option<Operation>, Unreachable> {
+    fn undoing(
+        &self,
+        start: &Course<Simulated>,
+        recipe: &Recipe,
+        hooks: bool,
+        webhooks: bool,
+    ) -> Result<Option<Operation>, Unreachable> {
         let flag = self.actor.undo_flag().to_owned();
         let images = self.new_images();
         let mut tries = Vec::new();
         for trial in failures(hooks, webhooks, &images) {
-            let (_, one) = self.attempt(start, &trial, self.upgrade(recipe, std::slice::from_ref(&flag)), "")?;
+            let (_, one) =
+                self.attempt(start, &trial, self.upgrade(recipe, std::slice::from_ref(&flag)), "")?;
             tries.push(one);
         }
         let mut flags = recipe.flags.clone();
         flags.push(flag);
-        Ok((!tries.is_empty()).then(|| Operation { name: "upgrade".to_owned(), flags, outcomes: gather(tries) }))
+        Ok((!tries.is_empty()).then(|| Operation {
+            name: "upgrade".to_owned(),
+            flags,
+            outcomes: gather(tries),
+        }))
     }
 
     /// Images of workloads that only the new chart has.
@@ -220,14 +250,30 @@ impl Explorer<'_> {
         images(after).difference(&images(before)).cloned().collect()
     }
 
-    fn follow_ups(&self, recipe: &Recipe, states: Vec<Reached>, webhooks: bool) -> Result<Vec<Operation>, Unreachable> {
+    fn follow_ups(
+        &self,
+        recipe: &Recipe,
+        states: Vec<Reached>,
+        webhooks: bool,
+    ) -> Result<Vec<Operation>, Unreachable> {
         let mut operations = Vec::new();
         let deletion_hooks = self.hooks(&[HookEvent::PreDelete, HookEvent::PostDelete]);
-        let rollback_hooks = self.before.as_ref().is_some_and(|render| has_jobs(render, &[HookEvent::PreRollback, HookEvent::PostRollback]));
+        let rollback_hooks = self
+            .before
+            .as_ref()
+            .is_some_and(|render| has_jobs(render, &[HookEvent::PreRollback, HookEvent::PostRollback]));
         let calm = vec![Trial::calm()];
-        operations.push(self.follow_up("upgrade again", &states, &calm, recipe.flags.clone(), || self.upgrade(recipe, &[]))?);
+        operations.push(self.follow_up("upgrade again", &states, &calm, recipe.flags.clone(), || {
+            self.upgrade(recipe, &[])
+        })?);
         let back = |flags: &[String]| self.rollback(flags);
-        operations.push(self.follow_up("rollback", &states, &trials(rollback_hooks, webhooks), Vec::new(), || back(&[]))?);
+        operations.push(self.follow_up(
+            "rollback",
+            &states,
+            &trials(rollback_hooks, webhooks),
+            Vec::new(),
+            || back(&[]),
+        )?);
         for force in self.actor.forces() {
             let flags: Vec<String> = force.iter().map(|flag| (*flag).to_owned()).collect();
             operations.push(self.follow_up("rollback", &states, &calm, flags.clone(), || back(&flags))?);
@@ -245,10 +291,21 @@ impl Explorer<'_> {
         Ok(operations)
     }
 
-    fn follow_up<'o>(&'o self, name: &str, states: &[Reached], trials: &[Trial], flags: Vec<String>, order: impl Fn() -> Order<'o>) -> Result<Operation, Unreachable> {
+    fn follow_up<'o>(
+        &'o self,
+        name: &str,
+        states: &[Reached],
+        trials: &[Trial],
+        flags: Vec<String>,
+        order: impl Fn() -> Order<'o>,
+    ) -> Result<Operation, Unreachable> {
         let mut tries = Vec::new();
         for (condition, course, ..) in states {
-            let prefix = if states.len() > 1 { format!("after an upgrade in which {condition}") } else { String::new() };
+            let prefix = if states.len() > 1 {
+                format!("after an upgrade in which {condition}")
+            } else {
+                String::new()
+            };
             for trial in trials {
                 tries.push(self.attempt(course, trial, order(), &prefix)?.1);
             }
@@ -256,11 +313,21 @@ impl Explorer<'_> {
         Ok(Operation { name: name.to_owned(), flags, outcomes: gather(tries) })
     }
 
-    fn attempt(&self, start: &Course<Simulated>, trial: &Trial, order: Order<'_>, prefix: &str) -> Result<(Course<Simulated>, Try), Unreachable> {
+    fn attempt(
+        &self,
+        start: &Course<Simulated>,
+        trial: &Trial,
+        order: Order<'_>,
+        prefix: &str,
+    ) -> Result<(Course<Simulated>, Try), Unreachable> {
         let mut course = start.fork();
         course.world.assume(&trial.conditions);
         let step = course.run(self.workshop, &order)?;
-        let condition = [prefix, &trial.condition].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; ");
+        let condition = [prefix, &trial.condition]
+            .into_iter()
+            .filter(|part| !part.is_empty())
+            .collect::<Vec<_>>()
+            .join("; ");
         Ok((course, Try { condition, step }))
     }
 
@@ -268,7 +335,14 @@ impl Explorer<'_> {
         let parsed = Flags::parse(flags, self.dialect).unwrap_or_default();
         let tail: String = flags.iter().map(|flag| format!(" {flag}")).collect();
         let line = format!("helm {words} -n {}{tail}", self.plan.subject.namespace);
-        Order { actor: self.actor.id(), dialect: self.dialect, subject: &self.plan.subject, command, flags: parsed, line }
+        Order {
+            actor: self.actor.id(),
+            dialect: self.dialect,
+            subject: &self.plan.subject,
+            command,
+            flags: parsed,
+            line,
+        }
     }
 
     fn upgrade(&self, recipe: &Recipe, more: &[String]) -> Order<'_> {
@@ -276,7 +350,8 @@ impl Explorer<'_> {
         let values = if recipe.values.is_empty() { "" } else { " -f values.yaml" };
         let sets: String = recipe.sets.iter().map(|set| format!(" --set {set}")).collect();
         let words = format!("upgrade {} {}{values}{sets}", self.plan.subject.release, self.plan.after_name);
-        let command = Command::Upgrade { chart: Arc::clone(&self.plan.after), values: Arc::clone(&recipe.values) };
+        let command =
+            Command::Upgrade { chart: Arc::clone(&self.plan.after), values: Arc::clone(&recipe.values) };
         self.order(command, &words, &flags)
     }
 
@@ -313,7 +388,11 @@ impl Explorer<'_> {
     }
 
     /// Live objects that the new manifest has and the old has not.
-    fn incoming(&self, course: &mut Course<Simulated>, after: &Render) -> Result<Vec<ObjectName>, Unreachable> {
+    fn incoming(
+        &self,
+        course: &mut Course<Simulated>,
+        after: &Render,
+    ) -> Result<Vec<ObjectName>, Unreachable> {
         let old = self.before.as_ref().map(|render| names(render, Place::Templates)).unwrap_or_default();
         let new = names(after, Place::Templates);
         self.alive(course, new.difference(&old).cloned().collect())
@@ -324,15 +403,23 @@ impl Explorer<'_> {
         let (Some(before), Some(after)) = (&self.before, &self.after) else { return Ok(Vec::new()) };
         let new = names(after, Place::Templates);
         let builtin = |group: &str| crate::upgrade::actors::helm::is_typed_group(group);
-        let leaving = inventory(before).into_iter().filter(|item| item.place == Place::Templates && !builtin(&item.group));
-        let leaving: BTreeSet<ObjectName> = leaving.map(|item| item.name).filter(|name| !new.contains(name)).collect();
+        let leaving = inventory(before)
+            .into_iter()
+            .filter(|item| item.place == Place::Templates && !builtin(&item.group));
+        let leaving: BTreeSet<ObjectName> =
+            leaving.map(|item| item.name).filter(|name| !new.contains(name)).collect();
         self.alive(course, leaving)
     }
 
-    fn alive(&self, course: &mut Course<Simulated>, names: BTreeSet<ObjectName>) -> Result<Vec<ObjectName>, Unreachable> {
+    fn alive(
+        &self,
+        course: &mut Course<Simulated>,
+        names: BTreeSet<ObjectName>,
+    ) -> Result<Vec<ObjectName>, Unreachable> {
         let snapshot = course.snapshot()?;
         let live: BTreeSet<&ObjectName> = snapshot.names().collect();
-        let namespaced = |name: &ObjectName| ObjectName { namespace: self.plan.subject.namespace.clone(), ..name.clone() };
+        let namespaced =
+            |name: &ObjectName| ObjectName { namespace: self.plan.subject.namespace.clone(), ..name.clone() };
         let found = names.into_iter().filter_map(|name| {
             let placed = namespaced(&name);
             if live.contains(&name) { Some(name) } else { live.contains(&placed).then_some(placed) }
@@ -349,7 +436,11 @@ fn distinct(reached: Vec<Reached>) -> Vec<Reached> {
     let mut kept: Vec<(Vec<(ObjectName, Option<String>)>, Reached)> = Vec::new();
     for mut state in reached {
         let Ok(snapshot) = state.1.snapshot() else { continue };
-        let alive: Vec<_> = snapshot.objects().filter(|object| !is_passing(object)).map(|object| (k8s::object_name(object), release_status(object))).collect();
+        let alive: Vec<_> = snapshot
+            .objects()
+            .filter(|object| !is_passing(object))
+            .map(|object| (k8s::object_name(object), release_status(object)))
+            .collect();
         if !kept.iter().any(|(known, other)| *known == alive && other.2 == state.2 && other.3 == state.3) {
             kept.push((alive, state));
         }
@@ -363,7 +454,9 @@ fn is_passing(object: &Value) -> bool {
 }
 
 fn release_status(object: &Value) -> Option<String> {
-    k8s::text(object, "/metadata/name").starts_with("sh.helm.release").then(|| k8s::text(object, "/metadata/labels/status").to_owned())
+    k8s::text(object, "/metadata/name")
+        .starts_with("sh.helm.release")
+        .then(|| k8s::text(object, "/metadata/labels/status").to_owned())
 }
 
 fn names(render: &Render, place: Place) -> BTreeSet<ObjectName> {
@@ -371,7 +464,9 @@ fn names(render: &Render, place: Place) -> BTreeSet<ObjectName> {
 }
 
 fn crds(render: &Render) -> Vec<Arc<Value>> {
-    let of_release = |item: &Item| matches!(item.place, Place::Crds | Place::Templates) && item.name.kind == "CustomResourceDefinition";
+    let of_release = |item: &Item| {
+        matches!(item.place, Place::Crds | Place::Templates) && item.name.kind == "CustomResourceDefinition"
+    };
     inventory(render).into_iter().filter(of_release).map(|item| item.object).collect()
 }
 
@@ -379,7 +474,9 @@ fn images(render: &Render) -> BTreeSet<String> {
     let mut images = BTreeSet::new();
     for manifest in &render.manifests {
         let containers = manifest.object.pointer("/spec/template/spec/containers").and_then(Value::as_array);
-        images.extend(containers.into_iter().flatten().map(|container| k8s::text(container, "/image").to_owned()));
+        images.extend(
+            containers.into_iter().flatten().map(|container| k8s::text(container, "/image").to_owned()),
+        );
     }
     images.remove("");
     images
@@ -398,15 +495,23 @@ impl Hand {
         if names.is_empty() {
             return;
         }
-        let values: Vec<(String, Option<String>)> = pairs.iter().map(|(key, value)| ((*key).to_owned(), Some((*value).to_owned()))).collect();
+        let values: Vec<(String, Option<String>)> =
+            pairs.iter().map(|(key, value)| ((*key).to_owned(), Some((*value).to_owned()))).collect();
         let word = if tag == Tag::Labels { "label" } else { "annotate" };
         let assignments: String = pairs.iter().map(|(key, value)| format!(" {key}={value}")).collect();
         let mut groups: BTreeSet<(&str, &str)> = BTreeSet::new();
         groups.extend(names.iter().map(|name| (name.kind.as_str(), name.namespace.as_str())));
         for (kind, namespace) in groups {
-            let members: String = names.iter().filter(|n| n.kind == kind && n.namespace == namespace).map(|n| format!(" {}", n.name)).collect();
+            let members: String = names
+                .iter()
+                .filter(|n| n.kind == kind && n.namespace == namespace)
+                .map(|n| format!(" {}", n.name))
+                .collect();
             let place = if namespace.is_empty() { String::new() } else { format!(" -n {namespace}") };
-            self.lines.push(format!("kubectl {word} --overwrite {}{members}{place}{assignments}", kind.to_lowercase()));
+            self.lines.push(format!(
+                "kubectl {word} --overwrite {}{members}{place}{assignments}",
+                kind.to_lowercase()
+            ));
         }
         self.tags.push((names.to_vec(), tag, values));
     }

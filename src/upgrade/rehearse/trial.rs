@@ -46,7 +46,9 @@ pub(super) fn trials(hooks: bool, webhooks: bool) -> Vec<Trial> {
     let mut trials = if hooks {
         vec![
             Trial::new("the hook ends before the new controller leads", |_| {}),
-            Trial::new("the new controller leads before the hook runs", |c| c.leader = LeaderTiming::BeforeHook),
+            Trial::new("the new controller leads before the hook runs", |c| {
+                c.leader = LeaderTiming::BeforeHook
+            }),
             Trial::new("the hook fails", |c| c.hooks.default = HookOutcome::Fails),
             Trial::new("the hook never ends", |c| c.hooks.default = HookOutcome::Hangs),
         ]
@@ -54,7 +56,9 @@ pub(super) fn trials(hooks: bool, webhooks: bool) -> Vec<Trial> {
         vec![Trial::new("webhook certificates are in place", |_| {})]
     };
     if webhooks {
-        trials.push(Trial::new("webhook certificates are being renewed", |c| c.certificates = Certificates::Rotating));
+        trials.push(Trial::new("webhook certificates are being renewed", |c| {
+            c.certificates = Certificates::Rotating
+        }));
     }
     trials
 }
@@ -67,7 +71,8 @@ pub(super) fn failures(hooks: bool, webhooks: bool, new_images: &[String]) -> Ve
         trials.push(Trial::new("the hook never ends", |c| c.hooks.default = HookOutcome::Hangs));
     }
     if !new_images.is_empty() {
-        trials.push(Trial::new("a new image can't be pulled", |c| c.images.extend(new_images.iter().cloned())));
+        trials
+            .push(Trial::new("a new image can't be pulled", |c| c.images.extend(new_images.iter().cloned())));
     }
     if webhooks && hooks {
         trials.push(Trial::new("the hook fails while webhook certificates are being renewed", |c| {

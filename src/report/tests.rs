@@ -34,6 +34,7 @@ fn report() -> Report {
         ],
     };
     let way = Way {
+        made_by: "helm3".into(),
         name: "plain".into(),
         summary: String::new(),
         flags: Vec::new(),

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 pub mod api;
 pub mod conditions;
+pub mod controllers;
 pub mod webhooks;
 
 mod clock;

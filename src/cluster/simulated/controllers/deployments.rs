@@ -1,0 +1,236 @@
+//! Deployments: one ReplicaSet per template, rolled out without dropping below what is wanted.
+//!
+//! Behaviour of kube-controller-manager 1.34, `pkg/controller/deployment` (`rolling.go`, `recreate.go`, `sync.go`).
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use super::super::api::{Api, Controller};
+use super::status::{Condition, number};
+use super::turn::Turn;
+use super::{owner, pods, status};
+use crate::cluster::{PatchType, Request, Resource};
+use crate::k8s::text;
+
+const HASH: &str = "pod-template-hash";
+
+/// The Deployment controller.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Deployments {
+    turn: Turn,
+}
+
+impl Controller for Deployments {
+    fn name(&self) -> &'static str {
+        "deployment-controller"
+    }
+
+    fn run(&mut self, api: &mut Api<'_>) -> Option<f64> {
+        if self.turn.idle(api, &["Deployment", "ReplicaSet", "Pod"]) {
+            return self.turn.due();
+        }
+        let deployments: Vec<Arc<Value>> = api.list("apps", "Deployment", "").cloned().collect();
+        for deployment in deployments.iter().filter(|d| !owner::terminating(d)) {
+            sync(api, deployment);
+        }
+        self.turn.end(None)
+    }
+
+    fn fork(&self) -> Box<dyn Controller> {
+        Box::new(self.clone())
+    }
+}
+
+fn replica_sets() -> Resource {
+    Resource::new("apps", "v1", "replicasets")
+}
+
+fn replicas(set: &Value) -> i64 {
+    number(set, "/spec/replicas").unwrap_or(1)
+}
+
+fn sync(api: &mut Api<'_>, deployment: &Value) {
+    let namespace = text(deployment, "/metadata/namespace").to_owned();
+    let sets: Vec<Arc<Value>> = api
+        .list("apps", "ReplicaSet", &namespace)
+        .filter(|s| owner::controls(deployment, s))
+        .cloned()
+        .collect();
+    let template = deployment.pointer("/spec/template").cloned().unwrap_or(Value::Null);
+    let (new, old): (Vec<_>, Vec<_>) = sets.into_iter().partition(|set| same_template(set, &template));
+    let recreate = text(deployment, "/spec/strategy/type") == "Recreate";
+    let waiting = recreate && old.iter().any(|set| replicas(set) > 0 || !pods::of(api, set).is_empty());
+    match new.first() {
+        None if !waiting => create(api, deployment, &template, &old),
+        Some(set) if !waiting => grow(api, deployment, set, &old),
+        _ => {}
+    }
+    let shrunk = if recreate { old.clone() } else { Vec::new() };
+    for set in shrunk {
+        scale(api, &set, 0);
+    }
+    if let (false, Some(set)) = (recreate, new.first()) {
+        shrink(api, deployment, set, &old);
+    }
+    report(api, deployment, &namespace, &template);
+}
+
+/// Whether a ReplicaSet runs this template; its own label is not part of the comparison.
+fn same_template(set: &Value, template: &Value) -> bool {
+    let mut own = set.pointer("/spec/template").cloned().unwrap_or(Value::Null);
+    if let Some(labels) = own.pointer_mut("/metadata/labels").and_then(Value::as_object_mut) {
+        labels.remove(HASH);
+    }
+    own == *template
+        || text(set, "/metadata/annotations/deployment.kubernetes.io~1template")
+            == owner::template_hash(template)
+}
+
+/// How many pods may be there beyond the wanted number, and how many may be missing.
+fn bounds(deployment: &Value) -> (i64, i64) {
+    let wanted = replicas(deployment);
+    let part = |field: &str, up: bool| {
+        let value = deployment.pointer(&format!("/spec/strategy/rollingUpdate/{field}"));
+        match value {
+            Some(Value::Number(n)) => n.as_i64().unwrap_or(0),
+            Some(Value::String(percent)) => {
+                share(percent.trim_end_matches('%').parse().unwrap_or(0), wanted, up)
+            }
+            _ => share(25, wanted, up),
+        }
+    };
+    let (surge, missing) = (part("maxSurge", true), part("maxUnavailable", false));
+    if surge == 0 && missing == 0 { (0, 1) } else { (surge, missing) }
+}
+
+fn share(percent: i64, of: i64, up: bool) -> i64 {
+    let product = percent.clamp(0, 1000) * of;
+    if up { (product + 99) / 100 } else { product / 100 }
+}
+
+fn create(api: &mut Api<'_>, deployment: &Value, template: &Value, old: &[Arc<Value>]) {
+    let hash = owner::template_hash(template);
+    let mut template = template.clone();
+    template["metadata"]["labels"][HASH] = json!(hash);
+    let mut selector = deployment.pointer("/spec/selector").cloned().unwrap_or_else(|| json!({}));
+    selector["matchLabels"][HASH] = json!(hash);
+    let wanted = replicas(deployment);
+    let (surge, _) = bounds(deployment);
+    let running: i64 = old.iter().map(|set| replicas(set)).sum();
+    let mut annotations = deployment.pointer("/metadata/annotations").cloned().unwrap_or_else(|| json!({}));
+    if let Some(map) = annotations.as_object_mut() {
+        map.remove("kubectl.kubernetes.io/last-applied-configuration");
+        map.insert("deployment.kubernetes.io/desired-replicas".to_owned(), json!(wanted.to_string()));
+        map.insert("deployment.kubernetes.io/max-replicas".to_owned(), json!((wanted + surge).to_string()));
+        map.insert("deployment.kubernetes.io/template".to_owned(), json!(hash));
+    }
+    let namespace = text(deployment, "/metadata/namespace");
+    let set = json!({
+        "apiVersion": "apps/v1", "kind": "ReplicaSet",
+        "metadata": {
+            "name": format!("{}-{hash}", text(deployment, "/metadata/name")), "namespace": namespace,
+            "labels": template["metadata"]["labels"], "annotations": annotations,
+            "ownerReferences": [owner::reference(deployment)],
+        },
+        "spec": {
+            "replicas": wanted.min((wanted + surge - running).max(0)), "selector": selector, "template": template,
+        },
+    });
+    api.send(&Request::create(&replica_sets(), namespace, Arc::new(set)));
+}
+
+fn grow(api: &mut Api<'_>, deployment: &Value, set: &Value, old: &[Arc<Value>]) {
+    let wanted = replicas(deployment);
+    let (surge, _) = bounds(deployment);
+    let running: i64 = old.iter().map(|set| replicas(set)).sum();
+    let target = wanted.min((wanted + surge - running).max(replicas(set).min(wanted)));
+    scale(api, set, target);
+}
+
+/// Takes pods from the old ReplicaSets as far as the ready ones allow.
+fn shrink(api: &mut Api<'_>, deployment: &Value, new: &Value, old: &[Arc<Value>]) {
+    let (_, missing) = bounds(deployment);
+    let least = replicas(deployment) - missing;
+    let ready = |set: &Value| pods::of(api, set).iter().filter(|p| pods::ready(p) && pods::active(p)).count();
+    let mut available = i64::try_from(ready(new)).unwrap_or(0);
+    let counts: Vec<i64> = old.iter().map(|set| i64::try_from(ready(set)).unwrap_or(0)).collect();
+    available += counts.iter().sum::<i64>();
+    for (set, ready) in old.iter().zip(counts) {
+        // Pods that are not ready go first: nothing is lost with them.
+        let broken = (replicas(set) - ready).max(0);
+        let spare = (available - least).clamp(0, ready);
+        let target = replicas(set) - broken - spare;
+        available -= spare;
+        scale(api, set, target);
+    }
+}
+
+fn scale(api: &mut Api<'_>, set: &Value, target: i64) {
+    if replicas(set) == target {
+        return;
+    }
+    let patch = Arc::new(json!({"spec": {"replicas": target}}));
+    let (namespace, name) = (text(set, "/metadata/namespace"), text(set, "/metadata/name"));
+    api.send(&Request::patch(&replica_sets(), namespace, name, PatchType::Merge, patch));
+}
+
+fn report(api: &mut Api<'_>, deployment: &Value, namespace: &str, template: &Value) {
+    let sets: Vec<Arc<Value>> = api
+        .list("apps", "ReplicaSet", namespace)
+        .filter(|s| owner::controls(deployment, s))
+        .cloned()
+        .collect();
+    let (mut total, mut updated, mut ready) = (0, 0, 0);
+    for set in &sets {
+        for pod in pods::of(api, set).iter().filter(|p| pods::active(p)) {
+            total += 1;
+            updated += i64::from(same_template(set, template));
+            ready += i64::from(pods::ready(pod));
+        }
+    }
+    let wanted = replicas(deployment);
+    let (_, missing) = bounds(deployment);
+    let name = sets.iter().find(|s| same_template(s, template)).map_or("", |s| text(s, "/metadata/name"));
+    let complete = updated == wanted && total == wanted && ready == wanted;
+    let conditions = rollout_conditions(ready >= wanted - missing, complete, name);
+    let mut state = json!({
+        "observedGeneration": number(deployment, "/metadata/generation").unwrap_or(1),
+        "conditions": status::conditions(deployment, &conditions, api.now()),
+    });
+    let counts = [
+        ("replicas", total),
+        ("updatedReplicas", updated),
+        ("readyReplicas", ready),
+        ("availableReplicas", ready),
+        ("unavailableReplicas", (total.max(wanted) - ready).max(0)),
+    ];
+    for (field, count) in counts.into_iter().filter(|(_, count)| *count > 0) {
+        state[field] = json!(count);
+    }
+    let current = api.get("apps", "Deployment", namespace, text(deployment, "/metadata/name")).cloned();
+    if let Some(current) = current {
+        status::write(api, &current, state);
+    }
+}
+
+fn rollout_conditions(available: bool, complete: bool, set: &str) -> [Condition; 2] {
+    let enough = if available {
+        Condition::new("Available", true, "MinimumReplicasAvailable", "Deployment has minimum availability.")
+    } else {
+        let message = "Deployment does not have minimum availability.";
+        Condition::new("Available", false, "MinimumReplicasUnavailable", message)
+    };
+    let progress = if complete {
+        let message = format!("ReplicaSet \"{set}\" has successfully progressed.");
+        Condition::new("Progressing", true, "NewReplicaSetAvailable", message)
+    } else {
+        Condition::new(
+            "Progressing",
+            true,
+            "ReplicaSetUpdated",
+            format!("ReplicaSet \"{set}\" is progressing."),
+        )
+    };
+    [enough, progress]
+}

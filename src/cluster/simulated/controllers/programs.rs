@@ -1,0 +1,261 @@
+//! Pods of Jobs: their programs are executed, with the outcome that the conditions give to hooks.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use super::super::api::{Api, Controller};
+use super::super::conditions::{HookOutcome, LeaderTiming};
+use super::super::shell::process::Process;
+use super::super::shell::{Ending, Run};
+use super::kubelet::{self, of_job, unpullable};
+use super::status::number;
+use super::turn::{Turn, sooner};
+use super::{containers, election, owner, pods, rights, status};
+use crate::k8s::{annotation, text};
+
+/// The longest time that a hook is held back for the sake of a leader change.
+const PATIENCE: f64 = 90.0;
+
+/// Where a pod's program stands.
+#[derive(Clone, Debug)]
+enum Stage {
+    /// It starts at this moment.
+    Starting(f64),
+    /// It runs: the container's index among all, and its process.
+    Running(usize, Box<Process>),
+    /// It runs on for ever.
+    Endless,
+}
+
+/// The kubelet of Jobs.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Programs {
+    turn: Turn,
+    stages: BTreeMap<String, Stage>,
+    /// What was said already.
+    said: std::collections::BTreeSet<String>,
+}
+
+impl Controller for Programs {
+    fn name(&self) -> &'static str {
+        "hook"
+    }
+
+    fn run(&mut self, api: &mut Api<'_>) -> Option<f64> {
+        if self.turn.idle(api, &["Pod", "Job", "Lease", "ConfigMap", "Secret"]) {
+            return self.turn.due();
+        }
+        let own = |pod: &&Arc<Value>| of_job(pod) && pods::active(pod);
+        let waiting: Vec<Arc<Value>> = api.list("", "Pod", "").filter(own).cloned().collect();
+        self.stages.retain(|uid, _| waiting.iter().any(|pod| text(pod, "/metadata/uid") == uid));
+        let mut due = None;
+        for pod in waiting {
+            due = sooner(due, self.sync(api, &pod));
+        }
+        self.turn.end(due)
+    }
+
+    fn fork(&self) -> Box<dyn Controller> {
+        Box::new(self.clone())
+    }
+}
+
+/// The Job of a pod.
+fn job_of(api: &Api<'_>, pod: &Value) -> Option<Arc<Value>> {
+    let name = text(owner::controller(pod)?, "/name");
+    api.get("batch", "Job", text(pod, "/metadata/namespace"), name).cloned()
+}
+
+fn is_hook(job: &Value) -> bool {
+    annotation(job, "helm.sh/hook").is_some()
+}
+
+impl Programs {
+    fn sync(&mut self, api: &mut Api<'_>, pod: &Value) -> Option<f64> {
+        let job = job_of(api, pod)?;
+        let uid = text(pod, "/metadata/uid").to_owned();
+        let hook = is_hook(&job);
+        let outcome = if hook {
+            api.conditions().hooks.outcome(text(&job, "/metadata/name"))
+        } else {
+            HookOutcome::Succeeds
+        };
+        if outcome == HookOutcome::NeverScheduled {
+            let state = kubelet::unready(pod, "Pending", "ContainerCreating", "", api.now());
+            status::write(api, pod, state);
+            return None;
+        }
+        if let Some(image) = unpullable(api, pod) {
+            let message = format!("Back-off pulling image \"{image}\"");
+            let state = kubelet::unready(pod, "Pending", "ImagePullBackOff", &message, api.now());
+            status::write(api, pod, state);
+            return None;
+        }
+        match self.stages.get(&uid).cloned() {
+            None if text(pod, "/status/phase") == "Running" && owned_by_set(&job) => None,
+            None => {
+                let start = api.now() + api.conditions().timing.hook_start;
+                self.stages.insert(uid, Stage::Starting(start));
+                Some(start)
+            }
+            Some(Stage::Starting(start)) => self.start(api, pod, &job, outcome, start),
+            Some(Stage::Running(index, process)) => self.advance(api, pod, &job, index, *process),
+            Some(Stage::Endless) => None,
+        }
+    }
+
+    fn start(
+        &mut self,
+        api: &mut Api<'_>,
+        pod: &Value,
+        job: &Value,
+        outcome: HookOutcome,
+        start: f64,
+    ) -> Option<f64> {
+        if api.now() < start {
+            return Some(start);
+        }
+        let held =
+            is_hook(job) && api.conditions().leader == LeaderTiming::BeforeHook && election::pending(api);
+        if held && api.now() < start + PATIENCE {
+            return Some(start + PATIENCE);
+        }
+        let uid = text(pod, "/metadata/uid").to_owned();
+        let restarts = number(pod, "/status/containerStatuses/0/restartCount").unwrap_or(0);
+        let mut state = kubelet::running(pod, api.now());
+        state["containerStatuses"][0]["restartCount"] = json!(restarts);
+        match outcome {
+            HookOutcome::Hangs => {
+                status::write(api, pod, state);
+                self.stages.insert(uid, Stage::Endless);
+                None
+            }
+            HookOutcome::Fails => self.finish(api, pod, job, 1, ""),
+            _ => {
+                let process = self.process(api, pod, job, 0)?;
+                status::write(api, pod, state);
+                let current = api
+                    .get("", "Pod", text(pod, "/metadata/namespace"), text(pod, "/metadata/name"))
+                    .cloned()?;
+                self.advance(api, &current, job, 0, process)
+            }
+        }
+    }
+
+    /// The process of the container with this index, init containers first.
+    fn process(&mut self, api: &mut Api<'_>, pod: &Value, job: &Value, index: usize) -> Option<Process> {
+        let container = container(pod, index)?;
+        match containers::program(api, pod, &container) {
+            Ok(program) => Some(Process::new(program, api.now())),
+            Err(missing) => {
+                self.say(api, format!("Job {} can't start: {missing}", path(job)));
+                None
+            }
+        }
+    }
+
+    fn say(&mut self, api: &mut Api<'_>, line: String) {
+        if self.said.insert(line.clone()) {
+            api.note(line);
+        }
+    }
+
+    fn advance(
+        &mut self,
+        api: &mut Api<'_>,
+        pod: &Value,
+        job: &Value,
+        index: usize,
+        mut process: Process,
+    ) -> Option<f64> {
+        let Run { ending, output } = process.run(api);
+        if is_hook(job) && !process.downloads().is_empty() {
+            let what = process.downloads().join(", ");
+            self.say(api, format!("hook Job {} fetches from outside the cluster: {what}", path(job)));
+        }
+        let uid = text(pod, "/metadata/uid").to_owned();
+        match ending {
+            Ending::Paused(pause) => {
+                self.stages.insert(uid, Stage::Running(index, Box::new(process)));
+                Some(pause.until)
+            }
+            Ending::Exited(0) => self.next(api, pod, job, index),
+            Ending::Exited(code) => self.finish(api, pod, job, code, &output),
+            Ending::Unknown(_) if owned_by_set(job) => {
+                self.stages.insert(uid, Stage::Endless);
+                None
+            }
+            Ending::Unknown(what) => {
+                let rights = rights::changes(api, process.user());
+                let line = format!(
+                    "Job {} could not be executed ({what}); taken to end well; what it may change: {rights}",
+                    path(job)
+                );
+                self.say(api, line);
+                self.next(api, pod, job, index)
+            }
+        }
+    }
+
+    /// Goes on to the next container, or ends the pod well.
+    fn next(&mut self, api: &mut Api<'_>, pod: &Value, job: &Value, index: usize) -> Option<f64> {
+        if container(pod, index + 1).is_none() {
+            return self.finish(api, pod, job, 0, "");
+        }
+        let process = self.process(api, pod, job, index + 1)?;
+        self.advance(api, pod, job, index + 1, process)
+    }
+
+    fn finish(
+        &mut self,
+        api: &mut Api<'_>,
+        pod: &Value,
+        job: &Value,
+        code: i32,
+        output: &str,
+    ) -> Option<f64> {
+        let uid = text(pod, "/metadata/uid").to_owned();
+        if code != 0 && !output.is_empty() {
+            let lines: Vec<&str> = output.lines().rev().take(3).collect();
+            let last: Vec<&str> = lines.into_iter().rev().collect();
+            self.say(api, format!("Job {} failed with exit code {code}: {}", path(job), last.join(" | ")));
+        }
+        if code != 0 && text(pod, "/spec/restartPolicy") == "OnFailure" {
+            return self.restart(api, pod, code);
+        }
+        self.stages.remove(&uid);
+        let state = kubelet::finished(pod, code, api.now());
+        status::write(api, pod, state);
+        None
+    }
+
+    /// Starts a failed container again, later each time.
+    fn restart(&mut self, api: &mut Api<'_>, pod: &Value, code: i32) -> Option<f64> {
+        let restarts = number(pod, "/status/containerStatuses/0/restartCount").unwrap_or(0) + 1;
+        let mut state = kubelet::unready(pod, "Running", "CrashLoopBackOff", "", api.now());
+        state["containerStatuses"][0]["restartCount"] = json!(restarts);
+        state["containerStatuses"][0]["lastState"] =
+            json!({"terminated": {"exitCode": code, "reason": "Error"}});
+        status::write(api, pod, state);
+        let wait = 10.0 * 2_f64.powi(i32::try_from(restarts - 1).unwrap_or(5).min(5));
+        let next = api.now() + wait.min(300.0);
+        self.stages.insert(text(pod, "/metadata/uid").to_owned(), Stage::Starting(next));
+        Some(next)
+    }
+}
+
+/// Whether a Job belongs to a set of training Jobs: a program that is not known runs on there.
+fn owned_by_set(job: &Value) -> bool {
+    owner::controller(job).is_some_and(|r| text(r, "/kind") == "JobSet")
+}
+
+fn container(pod: &Value, index: usize) -> Option<Value> {
+    let list = |pointer: &str| pod.pointer(pointer).and_then(Value::as_array).cloned().unwrap_or_default();
+    list("/spec/initContainers").into_iter().chain(list("/spec/containers")).nth(index)
+}
+
+fn path(object: &Value) -> String {
+    format!("{}/{}", text(object, "/metadata/namespace"), text(object, "/metadata/name"))
+}

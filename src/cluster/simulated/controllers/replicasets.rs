@@ -1,0 +1,83 @@
+//! ReplicaSets: as many pods as wanted.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use super::super::api::{Api, Controller};
+use super::status::number;
+use super::turn::Turn;
+use super::{owner, pods, status};
+use crate::k8s::text;
+
+/// Seconds after which a refused pod is tried again.
+const RETRY: f64 = 5.0;
+
+/// The ReplicaSet controller.
+#[derive(Clone, Debug, Default)]
+pub(super) struct ReplicaSets {
+    turn: Turn,
+}
+
+impl Controller for ReplicaSets {
+    fn name(&self) -> &'static str {
+        "replicaset-controller"
+    }
+
+    fn run(&mut self, api: &mut Api<'_>) -> Option<f64> {
+        if self.turn.idle(api, &["ReplicaSet", "Pod"]) {
+            return self.turn.due();
+        }
+        let sets: Vec<Arc<Value>> = api.list("apps", "ReplicaSet", "").cloned().collect();
+        let mut refused = false;
+        for set in sets.iter().filter(|s| !owner::terminating(s)) {
+            refused |= !sync(api, set);
+        }
+        let due = refused.then(|| api.now() + RETRY);
+        self.turn.end(due)
+    }
+
+    fn fork(&self) -> Box<dyn Controller> {
+        Box::new(self.clone())
+    }
+}
+
+/// Brings one set to its number; false when a pod was refused.
+fn sync(api: &mut Api<'_>, set: &Value) -> bool {
+    let wanted = usize::try_from(number(set, "/spec/replicas").unwrap_or(1)).unwrap_or(0).min(1000);
+    let mut own: Vec<Arc<Value>> = pods::of(api, set).into_iter().filter(|p| pods::active(p)).collect();
+    let template = set.pointer("/spec/template").cloned().unwrap_or(Value::Null);
+    let mut accepted = true;
+    while own.len() < wanted && accepted {
+        let name = pods::next_name(api, set, text(set, "/metadata/name"));
+        let response = pods::create(api, pods::from_template(set, &template, &name));
+        accepted = response.ok();
+        if accepted {
+            own.push(response.body);
+        }
+    }
+    // Pods that are not ready are given up first.
+    own.sort_by_key(|pod| !pods::ready(pod));
+    while own.len() > wanted {
+        if let Some(pod) = own.pop() {
+            pods::delete(api, &pod);
+        }
+    }
+    report(api, set, &own);
+    accepted
+}
+
+fn report(api: &mut Api<'_>, set: &Value, own: &[Arc<Value>]) {
+    let ready = own.iter().filter(|p| pods::ready(p)).count();
+    let mut state = json!({
+        "observedGeneration": number(set, "/metadata/generation").unwrap_or(1), "replicas": own.len(),
+    });
+    for (field, count) in
+        [("fullyLabeledReplicas", own.len()), ("readyReplicas", ready), ("availableReplicas", ready)]
+    {
+        if count > 0 {
+            state[field] = json!(count);
+        }
+    }
+    status::write(api, set, state);
+}

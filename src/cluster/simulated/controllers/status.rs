@@ -1,0 +1,76 @@
+//! Status of objects: conditions that keep their times, and writes only where something changed.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value, json};
+
+use super::super::api::Api;
+use super::super::clock;
+use crate::k8s::text;
+
+/// One condition to be set.
+#[derive(Clone, Debug)]
+pub(super) struct Condition {
+    /// Its type.
+    pub(super) kind: &'static str,
+    /// Whether it holds.
+    pub(super) holds: bool,
+    /// Reason.
+    pub(super) reason: String,
+    /// Message.
+    pub(super) message: String,
+}
+
+impl Condition {
+    /// A condition.
+    pub(super) fn new(kind: &'static str, holds: bool, reason: &str, message: impl Into<String>) -> Self {
+        Self { kind, holds, reason: reason.to_owned(), message: message.into() }
+    }
+}
+
+/// Whether an object's condition is `True`.
+pub(super) fn holds(object: &Value, kind: &str) -> bool {
+    find(object, kind).is_some_and(|c| text(c, "/status") == "True")
+}
+
+/// A condition of an object's status.
+pub(super) fn find<'v>(object: &'v Value, kind: &str) -> Option<&'v Value> {
+    object.pointer("/status/conditions")?.as_array()?.iter().find(|c| text(c, "/type") == kind)
+}
+
+/// Conditions as a list, with the times of those that stay as they are.
+pub(super) fn conditions(object: &Value, wanted: &[Condition], now: f64) -> Value {
+    let stamp = clock::timestamp(now);
+    let list = wanted.iter().map(|c| {
+        let status = if c.holds { "True" } else { "False" };
+        let since = find(object, c.kind).filter(|old| text(old, "/status") == status);
+        let since = since.map(|old| text(old, "/lastTransitionTime")).filter(|s| !s.is_empty());
+        let mut condition = Map::new();
+        condition.insert("type".to_owned(), json!(c.kind));
+        condition.insert("status".to_owned(), json!(status));
+        condition.insert("lastTransitionTime".to_owned(), json!(since.unwrap_or(&stamp)));
+        if !c.reason.is_empty() {
+            condition.insert("reason".to_owned(), json!(c.reason));
+        }
+        if !c.message.is_empty() {
+            condition.insert("message".to_owned(), json!(c.message));
+        }
+        Value::Object(condition)
+    });
+    Value::Array(list.collect())
+}
+
+/// Writes a status if it differs from the stored one; whether the stored one is now as wanted.
+pub(super) fn write(api: &mut Api<'_>, object: &Value, status: Value) -> bool {
+    if object.get("status") == Some(&status) {
+        return true;
+    }
+    let mut changed = object.clone();
+    changed["status"] = status;
+    api.update(Arc::new(changed), "status").is_some_and(|response| response.ok())
+}
+
+/// A number in an object.
+pub(super) fn number(object: &Value, pointer: &str) -> Option<i64> {
+    object.pointer(pointer).and_then(Value::as_i64)
+}

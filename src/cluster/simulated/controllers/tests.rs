@@ -1,0 +1,1 @@
+//! Controllers together.

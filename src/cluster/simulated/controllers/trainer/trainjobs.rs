@@ -1,0 +1,201 @@
+//! TrainJobs: rendered into JobSets while they are unfinished, their states mirrored.
+//!
+//! Behaviour of `pkg/controller/trainjob_controller.go`: a Failed TrainJob counts as unfinished unless its deadline
+//! passed, so that it is run again when its JobSet is gone. Deadlines themselves are not modelled.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use super::super::super::api::Api;
+use super::super::managers::Version;
+use super::super::status::{self, Condition, find, holds};
+use super::super::{jobset, owner};
+use super::{GROUP, Trainer, rendering, runtime_of, snapshots};
+use crate::cluster::{Request, Resource};
+use crate::k8s::text;
+
+/// The longest pause between two tries, in seconds.
+const LONGEST: f64 = 300.0;
+/// How much of an error an Event shows.
+const SHOWN: usize = 950;
+
+/// What went wrong with a TrainJob the last time.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Trouble {
+    message: String,
+    tries: i32,
+    next: f64,
+    seen: Vec<String>,
+}
+
+/// What was applied for a TrainJob, and the JobSet that came of it.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Applied {
+    wanted: Value,
+    resource_version: String,
+}
+
+fn flag(object: &Value, pointer: &str) -> bool {
+    object.pointer(pointer).and_then(Value::as_bool).unwrap_or(false)
+}
+
+/// Whether a TrainJob is over as the manager sees it.
+fn finished(job: &Value) -> bool {
+    let deadline = find(job, "Failed").is_some_and(|c| text(c, "/reason") == "DeadlineExceeded");
+    holds(job, "Complete") || holds(job, "Failed") && deadline
+}
+
+fn set_of(api: &Api<'_>, job: &Value) -> Option<Arc<Value>> {
+    let (namespace, name) = (text(job, "/metadata/namespace"), text(job, "/metadata/name"));
+    api.get(jobset::GROUP, "JobSet", namespace, name).cloned()
+}
+
+/// The versions of everything that decides about a TrainJob.
+fn versions(api: &Api<'_>, job: &Value) -> Vec<String> {
+    let (kind, runtime_namespace, runtime) = runtime_of(job);
+    let (namespace, name) = (text(job, "/metadata/namespace"), text(job, "/metadata/name"));
+    let version =
+        |object: Option<&Arc<Value>>| object.map_or("", |o| text(o, "/metadata/resourceVersion")).to_owned();
+    let definition = "jobsets.jobset.x-k8s.io";
+    vec![
+        text(job, "/metadata/resourceVersion").to_owned(),
+        version(api.get(GROUP, kind, runtime_namespace, runtime)),
+        version(api.get(jobset::GROUP, "JobSet", namespace, name)),
+        version(api.get("", "ConfigMap", namespace, &format!("{name}-runtime-snapshot"))),
+        version(api.get("apiextensions.k8s.io", "CustomResourceDefinition", "", definition)),
+    ]
+}
+
+impl Trainer {
+    /// Brings one TrainJob in order; the moment of the next try when something went wrong.
+    pub(super) fn sync(&mut self, api: &mut Api<'_>, version: Version, job: &Value) -> Option<f64> {
+        let manager = text(job, "/spec/managedBy");
+        if version >= (2, 3) && !manager.is_empty() && manager != "trainer.kubeflow.org/trainjob-controller" {
+            return None;
+        }
+        let uid = text(job, "/metadata/uid").to_owned();
+        let mut due = None;
+        if !finished(job) {
+            let seen = versions(api, job);
+            if let Some(trouble) = self.troubles.get(&uid).filter(|t| t.seen == seen && api.now() < t.next) {
+                due = Some(trouble.next);
+            } else {
+                match self.apply(api, version, job) {
+                    Ok(()) => drop(self.troubles.remove(&uid)),
+                    Err(message) => due = Some(self.trouble(api, job, message)),
+                }
+            }
+        }
+        mirror(api, version, job);
+        due
+    }
+
+    fn trouble(&mut self, api: &mut Api<'_>, job: &Value, message: String) -> f64 {
+        let seen = versions(api, job);
+        let trouble = self.troubles.entry(text(job, "/metadata/uid").to_owned()).or_default();
+        if trouble.message != message {
+            let shown: String = message.chars().take(SHOWN).collect();
+            let cut = if message.chars().count() > SHOWN { " ..." } else { "" };
+            let name = format!("{}/{}", text(job, "/metadata/namespace"), text(job, "/metadata/name"));
+            api.note(format!("TrainJob {name}: TrainJob resources reconciliation failed: {shown}{cut}"));
+            trouble.message = message;
+        }
+        trouble.tries = (trouble.tries + 1).min(16);
+        trouble.next = api.now() + 2_f64.powi(trouble.tries).min(LONGEST);
+        trouble.seen = seen;
+        trouble.next
+    }
+
+    /// Renders a TrainJob and applies what came out; the error is the one the manager reports.
+    fn apply(&mut self, api: &mut Api<'_>, version: Version, job: &Value) -> Result<(), String> {
+        let runtime = snapshots::runtime(api, version, job)?;
+        let live = set_of(api, job);
+        let rendered = rendering::render(version, job, &runtime, live.as_deref())?;
+        let namespace = text(job, "/metadata/namespace").to_owned();
+        for object in rendered.companions {
+            companion(api, &namespace, object)?;
+        }
+        let running =
+            live.as_ref().is_some_and(|set| !flag(set, "/spec/suspend")) && !flag(job, "/spec/suspend");
+        if running {
+            return Ok(());
+        }
+        let uid = text(job, "/metadata/uid").to_owned();
+        let current = live.as_ref().map_or("", |set| text(set, "/metadata/resourceVersion")).to_owned();
+        let same = |a: &&Applied| a.wanted == rendered.set && a.resource_version == current;
+        if live.is_some() && self.applied.get(&uid).filter(same).is_some() {
+            return Ok(());
+        }
+        let Some(served) = api.resource(jobset::GROUP, "JobSet") else {
+            return Err("no matches for kind \"JobSet\" in version \"jobset.x-k8s.io/v1alpha2\"".to_owned());
+        };
+        let body = Arc::new(rendered.set.clone());
+        let response = api.send(&Request::apply(&served.resource, &namespace, "trainer", true, body));
+        if !response.ok() {
+            return Err(response.message().to_owned());
+        }
+        let resource_version = text(&response.body, "/metadata/resourceVersion").to_owned();
+        self.applied.insert(uid, Applied { wanted: rendered.set, resource_version });
+        Ok(())
+    }
+}
+
+/// Applies a ConfigMap or creates a Secret that goes with the JobSet.
+fn companion(api: &mut Api<'_>, namespace: &str, object: Value) -> Result<(), String> {
+    let (kind, name) = (text(&object, "/kind").to_owned(), text(&object, "/metadata/name").to_owned());
+    let current = api.get("", &kind, namespace, &name);
+    // Secrets are made once; a ConfigMap with the same content needs no request.
+    if current.is_some_and(|c| kind == "Secret" || c.get("data") == object.get("data")) {
+        return Ok(());
+    }
+    let plural = if kind == "Secret" { "secrets" } else { "configmaps" };
+    let resource = Resource::new("", "v1", plural);
+    let response = api.send(&Request::apply(&resource, namespace, "trainer", true, Arc::new(object)));
+    if response.ok() { Ok(()) } else { Err(response.message().to_owned()) }
+}
+
+/// Mirrors the JobSet's state into the TrainJob's.
+fn mirror(api: &mut Api<'_>, version: Version, job: &Value) {
+    let Some(set) = set_of(api, job).filter(|set| owner::controls(job, set)) else { return };
+    let mut wanted = Vec::new();
+    if flag(job, "/spec/suspend") {
+        wanted.push(Condition::new("Suspended", true, "Suspended", "TrainJob is suspended"));
+    } else if find(job, "Suspended").is_some() {
+        wanted.push(Condition::new("Suspended", false, "Resumed", "TrainJob is resumed"));
+    }
+    let over = [("Completed", "Complete"), ("Failed", "Failed")];
+    for (source, kind) in over {
+        if let Some(condition) = find(&set, source).filter(|c| text(c, "/status") == "True") {
+            wanted.push(Condition::new(kind, true, text(condition, "/reason"), text(condition, "/message")));
+        }
+    }
+    let kept = find(job, "Failed").filter(|c| text(c, "/reason") == "DeadlineExceeded").cloned();
+    let mut conditions = status::conditions(job, &wanted, api.now());
+    if let (Some(kept), Some(list)) = (kept, conditions.as_array_mut()) {
+        list.push(kept);
+    }
+    let mut state = job.get("status").cloned().unwrap_or_else(|| json!({}));
+    if conditions.as_array().is_some_and(|c| !c.is_empty()) {
+        state["conditions"] = conditions;
+    } else if let Some(map) = state.as_object_mut() {
+        map.remove("conditions");
+    }
+    let jobs = set.pointer("/status/replicatedJobsStatus").cloned();
+    if let Some(Value::Array(counts)) = jobs
+        && version >= (2, 0)
+    {
+        state["jobsStatus"] = counts.iter().map(counted).collect();
+    }
+    if state.as_object().is_some_and(|s| !s.is_empty()) {
+        status::write(api, job, state);
+    }
+}
+
+fn counted(count: &Value) -> Value {
+    let number = |field: &str| count.get(field).cloned().unwrap_or_else(|| json!(0));
+    json!({
+        "name": text(count, "/name"), "ready": number("ready"), "succeeded": number("succeeded"),
+        "failed": number("failed"), "active": number("active"), "suspended": number("suspended"),
+    })
+}

@@ -4,9 +4,11 @@ use serde_json::Value;
 
 use crate::finding::ObjectName;
 
+pub mod apply;
 pub mod catalogue;
 pub mod patch;
 pub mod selector;
+pub mod types;
 
 /// Group, version and kind.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -6,8 +6,10 @@ use crate::finding::ObjectName;
 
 pub mod apply;
 pub mod catalogue;
+pub mod decode;
 pub mod patch;
 pub mod selector;
+pub mod strategic;
 pub mod types;
 
 /// Group, version and kind.

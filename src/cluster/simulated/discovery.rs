@@ -1,13 +1,15 @@
 //! What the server serves: built-ins of its version and established CustomResourceDefinitions.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use serde_json::{Value, json};
 
 use crate::cluster::{ApiResource, Resource};
 use crate::k8s::catalogue::{BUILTINS, Builtin};
 use crate::k8s::text;
+use crate::k8s::types::{Type, builtin as builtin_type, custom_resource};
+use crate::schema::{KubeVersion, Structural};
 
 /// One version of a custom resource.
 #[derive(Clone, Debug)]
@@ -18,7 +20,9 @@ pub(super) struct CustomVersion {
     pub(super) status: bool,
     pub(super) scale: bool,
     /// Position in `spec.versions`.
-    pub(super) index: usize,
+    index: usize,
+    shape: OnceLock<Type>,
+    structural: OnceLock<Option<Arc<Structural>>>,
 }
 
 /// A CustomResourceDefinition as the server serves it.
@@ -56,6 +60,10 @@ impl Custom {
         }
     }
 
+    fn schema(&self, version: &CustomVersion) -> Option<&Value> {
+        self.crd.get("spec")?.get("versions")?.get(version.index)?.get("schema")?.get("openAPIV3Schema")
+    }
+
     /// The version objects are stored in.
     pub(super) fn storage_version(&self) -> &str {
         self.versions.iter().find(|v| v.storage).map_or("", |v| &v.name)
@@ -75,6 +83,8 @@ impl CustomVersion {
             status: has("status"),
             scale: has("scale"),
             index,
+            shape: OnceLock::new(),
+            structural: OnceLock::new(),
         }
     }
 }
@@ -96,17 +106,15 @@ pub(super) struct Target {
     /// The definition, for custom resources.
     pub(super) custom: Option<Arc<Custom>>,
     pub(super) builtin: Option<&'static Builtin>,
+    /// Shape of the built-in kind.
+    shape: Type,
+    minor: u32,
 }
 
 impl Target {
     /// `plural.group`, or the plural alone in core.
     pub(super) fn qualified(&self) -> String {
         if self.group.is_empty() { self.plural.clone() } else { format!("{}.{}", self.plural, self.group) }
-    }
-
-    /// `Kind.group`, or the kind alone in core.
-    pub(super) fn qualified_kind(&self) -> String {
-        if self.group.is_empty() { self.kind.clone() } else { format!("{}.{}", self.kind, self.group) }
     }
 
     /// `group/version`, or the version alone in core.
@@ -129,6 +137,33 @@ impl Target {
     /// The custom resource's version that is asked for.
     pub(super) fn custom_version(&self) -> Option<&CustomVersion> {
         self.custom.as_ref()?.versions.iter().find(|v| v.name == self.version)
+    }
+
+    /// The shape of the objects.
+    pub(super) fn shape(&self) -> &Type {
+        let Some((custom, version)) = self.custom.as_ref().zip(self.custom_version()) else {
+            return &self.shape;
+        };
+        version.shape.get_or_init(|| custom_resource(custom.schema(version)))
+    }
+
+    /// The schema of a custom resource; `None` for built-ins.
+    pub(super) fn structural(&self) -> Option<&Arc<Structural>> {
+        self.structural_of(&self.version)
+    }
+
+    /// The schema of one version of a custom resource.
+    pub(super) fn structural_of(&self, version: &str) -> Option<&Arc<Structural>> {
+        let custom = self.custom.as_ref()?;
+        let version = custom.versions.iter().find(|v| v.name == version)?;
+        let compile = || {
+            let kube = KubeVersion::new(1, u16::try_from(self.minor).unwrap_or(u16::MAX));
+            match custom.schema(version) {
+                Some(schema) => Structural::compile(schema, kube).ok(),
+                None => Some(Structural::open(kube)),
+            }
+        };
+        version.structural.get_or_init(compile).as_ref()
     }
 
     /// Whether status is written through a subresource of its own.
@@ -177,23 +212,26 @@ impl Discovery {
     pub(super) fn target(&self, resource: &Resource, minor: u32) -> Option<Target> {
         let Resource { group, version, plural } = resource;
         if let Some(builtin) = crate::k8s::catalogue::by_plural(group, plural) {
-            return builtin.served(minor).any(|v| v == version).then(|| builtin_target(builtin, version));
+            return builtin
+                .served(minor)
+                .any(|v| v == version)
+                .then(|| builtin_target(builtin, version, minor));
         }
         let custom = self.customs.get(&(group.clone(), plural.clone()))?;
         let served = custom.versions.iter().any(|v| v.served && v.name == *version);
-        served.then(|| custom_target(custom, version))
+        served.then(|| custom_target(custom, version, minor))
     }
 
     /// The preferred target for a group and kind.
     pub(super) fn by_kind(&self, group: &str, kind: &str, minor: u32) -> Option<Target> {
         if let Some(builtin) = crate::k8s::catalogue::by_kind(group, kind) {
-            return builtin.served(minor).next().map(|version| builtin_target(builtin, version));
+            return builtin.served(minor).next().map(|version| builtin_target(builtin, version, minor));
         }
         let custom = self.customs.values().find(|c| c.group == group && c.kind == kind)?;
         let mut versions: Vec<&str> =
             custom.versions.iter().filter(|v| v.served).map(|v| v.name.as_str()).collect();
         versions.sort_by(|a, b| by_stability(a, b));
-        versions.first().map(|version| custom_target(custom, version))
+        versions.first().map(|version| custom_target(custom, version, minor))
     }
 
     /// Everything served, preferred versions first within a group.
@@ -203,13 +241,13 @@ impl Discovery {
         }
         let mut all = Vec::new();
         for builtin in BUILTINS {
-            all.extend(builtin.served(minor).map(|v| builtin_target(builtin, v).api_resource()));
+            all.extend(builtin.served(minor).map(|v| builtin_target(builtin, v, minor).api_resource()));
         }
         for custom in self.customs.values() {
             let mut versions: Vec<&str> =
                 custom.versions.iter().filter(|v| v.served).map(|v| v.name.as_str()).collect();
             versions.sort_by(|a, b| by_stability(a, b));
-            all.extend(versions.iter().map(|v| custom_target(custom, v).api_resource()));
+            all.extend(versions.iter().map(|v| custom_target(custom, v, minor).api_resource()));
         }
         let all = Arc::new(all);
         self.resources = Some(all.clone());
@@ -225,7 +263,9 @@ impl Target {
     }
 }
 
-fn builtin_target(builtin: &'static Builtin, version: &str) -> Target {
+fn builtin_target(builtin: &'static Builtin, version: &str, minor: u32) -> Target {
+    let api_version =
+        if builtin.group.is_empty() { version.to_owned() } else { format!("{}/{version}", builtin.group) };
     Target {
         group: builtin.group.to_owned(),
         version: version.to_owned(),
@@ -234,10 +274,12 @@ fn builtin_target(builtin: &'static Builtin, version: &str) -> Target {
         namespaced: builtin.namespaced,
         custom: None,
         builtin: Some(builtin),
+        shape: builtin_type(&api_version, builtin.kind).unwrap_or(Type::Any),
+        minor,
     }
 }
 
-fn custom_target(custom: &Arc<Custom>, version: &str) -> Target {
+fn custom_target(custom: &Arc<Custom>, version: &str, minor: u32) -> Target {
     Target {
         group: custom.group.clone(),
         version: version.to_owned(),
@@ -246,6 +288,8 @@ fn custom_target(custom: &Arc<Custom>, version: &str) -> Target {
         namespaced: custom.namespaced,
         custom: Some(custom.clone()),
         builtin: None,
+        shape: Type::Any,
+        minor,
     }
 }
 

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::discovery::Target;
-use crate::cluster::Response;
+use crate::cluster::{Request, Response};
+use crate::schema::{FieldError, invalid_status};
 
 /// A refusal on its way out.
 #[derive(Clone, Debug)]
@@ -62,6 +63,15 @@ impl Refusal {
         Self::new(409, "Conflict", message, target.details(name))
     }
 
+    /// 409 named by kind, as missed preconditions of a deletion are.
+    pub(super) fn kind_conflict(target: &Target, name: &str, why: &str) -> Self {
+        let group = if target.group.is_empty() { String::new() } else { format!(".{}", target.group) };
+        let message = format!("Operation cannot be fulfilled on {}{group} \"{name}\": {why}", target.kind);
+        let mut details = target.details(name);
+        details["kind"] = json!(target.kind);
+        Self::new(409, "Conflict", message, details)
+    }
+
     /// 403.
     pub(super) fn forbidden(target: &Target, name: &str, why: &str) -> Self {
         let what =
@@ -94,80 +104,50 @@ impl Refusal {
         Self::new(500, "InternalError", message, json!({ "causes": [{ "message": why }] }))
     }
 
-    /// 422 with its causes.
-    pub(super) fn invalid(target: &Target, name: &str, causes: &[Cause]) -> Self {
-        let errors: Vec<String> = causes.iter().map(Cause::text).collect();
-        let errors = match errors.as_slice() {
-            [one] => one.clone(),
-            many => format!("[{}]", many.join(", ")),
-        };
-        let message = format!("{} \"{name}\" is invalid: {errors}", target.qualified_kind());
-        let mut details = target.details(name);
-        details["kind"] = json!(target.kind);
-        if !causes.is_empty() {
-            details["causes"] = causes.iter().map(Cause::json).collect();
-        }
-        Self::new(422, "Invalid", message, details)
+    /// 422 with its causes, named by kind.
+    pub(super) fn invalid(target: &Target, name: &str, errors: &[FieldError]) -> Self {
+        Self::of(422, invalid_status(&target.group, &target.kind, name, errors))
+    }
+
+    /// 422 with its causes, named by resource as generic storage does.
+    pub(super) fn invalid_resource(target: &Target, name: &str, errors: &[FieldError]) -> Self {
+        Self::of(422, invalid_status(&target.group, &target.plural, name, errors))
+    }
+
+    /// 422 about the parameters of a request.
+    pub(super) fn invalid_options(kind: &str, errors: &[FieldError]) -> Self {
+        Self::of(422, invalid_status("meta.k8s.io", kind, "", errors))
+    }
+
+    /// 422 about a patch, which has no kind.
+    pub(super) fn invalid_patch(errors: &[FieldError]) -> Self {
+        Self::of(422, invalid_status("", "", "", errors))
+    }
+
+    /// A Status with nothing but a code and a message.
+    pub(super) fn plain(status: u16, message: &str) -> Self {
+        Self::new(status, "", message, Value::Null)
+    }
+
+    /// 409 for a PUT with another UID.
+    pub(super) fn wrong_uid(target: &Target, request: &Request, wanted: &str, found: &str) -> Self {
+        let group = if target.group.is_empty() { String::new() } else { format!("{}/", target.group) };
+        let namespace = if target.namespaced { format!("{}/", request.namespace) } else { String::new() };
+        let why = format!(
+            "StorageError: invalid object, Code: 4, Key: /registry/{group}{}/{namespace}{}, ResourceVersion: 0, \
+             AdditionalErrorMsg: Precondition failed: UID in precondition: {wanted}, UID in object meta: {found}",
+            target.plural, request.name
+        );
+        Self::conflict(target, &request.name, &why)
+    }
+
+    fn of(status: u16, body: Value) -> Self {
+        Self { status, body, warnings: Vec::new() }
     }
 }
 
 impl From<Refusal> for Response {
     fn from(refusal: Refusal) -> Self {
         Self { status: refusal.status, body: Arc::new(refusal.body), warnings: refusal.warnings }
-    }
-}
-
-/// One cause of a 422.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Cause {
-    /// `FieldValueInvalid` and the like.
-    pub(super) reason: String,
-    /// Text without the field.
-    pub(super) message: String,
-    /// Field path.
-    pub(super) field: String,
-}
-
-impl Cause {
-    /// A value that is not valid; `value` is Go's `%q`/`%v` rendering of it, as validation quotes it.
-    pub(super) fn invalid(field: &str, value: &str, detail: &str) -> Self {
-        Self {
-            reason: "FieldValueInvalid".to_owned(),
-            message: format!("Invalid value: {value}: {detail}"),
-            field: field.to_owned(),
-        }
-    }
-
-    /// A value that must not be there.
-    pub(super) fn forbidden(field: &str, detail: &str) -> Self {
-        Self {
-            reason: "FieldValueForbidden".to_owned(),
-            message: format!("Forbidden: {detail}"),
-            field: field.to_owned(),
-        }
-    }
-
-    /// A value that must be there.
-    pub(super) fn required(field: &str, detail: &str) -> Self {
-        let message =
-            if detail.is_empty() { "Required value".to_owned() } else { format!("Required value: {detail}") };
-        Self { reason: "FieldValueRequired".to_owned(), message, field: field.to_owned() }
-    }
-
-    /// A value over its limit in bytes.
-    pub(super) fn too_long(field: &str, limit: usize) -> Self {
-        Self {
-            reason: "FieldValueTooLong".to_owned(),
-            message: format!("Too long: may not be more than {limit} bytes"),
-            field: field.to_owned(),
-        }
-    }
-
-    fn text(&self) -> String {
-        format!("{}: {}", self.field, self.message)
-    }
-
-    fn json(&self) -> Value {
-        json!({ "reason": self.reason, "message": self.message, "field": self.field })
     }
 }

@@ -52,7 +52,8 @@ fn walk(of: &Type, value: &Value, path: &str, faults: &mut Vec<String>) {
 fn elements(list: &List, items: &[Value], path: &str, faults: &mut Vec<String>) {
     let mut seen = BTreeSet::new();
     for (at, item) in items.iter().enumerate() {
-        let element = if list.kind == ListKind::Atomic { Ok(Element::Index(at)) } else { Element::of(list, item) };
+        let element =
+            if list.kind == ListKind::Atomic { Ok(Element::Index(at)) } else { Element::of(list, item) };
         match element {
             Ok(element) => {
                 walk(&list.item, item, &format!("{path}{element}"), faults);

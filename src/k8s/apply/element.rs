@@ -90,9 +90,13 @@ impl Element {
         match &list.kind {
             ListKind::Keyed(keys) => keyed(list, keys, child),
             ListKind::Set => match child {
-                Value::Object(_) => Err("associative list without keys has an element that's a map type".to_owned()),
+                Value::Object(_) => {
+                    Err("associative list without keys has an element that's a map type".to_owned())
+                }
                 Value::Array(_) => Err("not supported: associative list with lists as elements".to_owned()),
-                Value::Null => Err("associative list without keys has an element that's an explicit null".to_owned()),
+                Value::Null => {
+                    Err("associative list without keys has an element that's an explicit null".to_owned())
+                }
                 scalar => Ok(Self::Value(scalar.into())),
             },
             ListKind::Atomic => Err("invalid indexing of non-associative list".to_owned()),

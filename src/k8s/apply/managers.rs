@@ -118,7 +118,8 @@ impl Managers {
                 _ => continue,
             };
             let api_version = text(entry, "/apiVersion");
-            let identity = Identity::new(text(entry, "/manager"), operation, api_version, text(entry, "/subresource"));
+            let identity =
+                Identity::new(text(entry, "/manager"), operation, api_version, text(entry, "/subresource"));
             let owned = Owned {
                 set: entry.get("fieldsV1").map(FieldSet::decode).unwrap_or_default(),
                 api_version: api_version.to_owned(),
@@ -146,7 +147,9 @@ impl Managers {
     pub fn encode(&self) -> Value {
         let mut entries: Vec<(&Identity, &Owned)> = self.owned.iter().collect();
         entries.sort_by(|(a, x), (b, y)| {
-            let key = |i: &Identity, o: &Owned| (i.operation, o.time.clone(), i.manager.clone(), o.api_version.clone());
+            let key = |i: &Identity, o: &Owned| {
+                (i.operation, o.time.clone(), i.manager.clone(), o.api_version.clone())
+            };
             key(a, x).cmp(&key(b, y)).then_with(|| a.subresource.cmp(&b.subresource))
         });
         entries.into_iter().map(|(identity, owned)| encode_entry(identity, owned)).collect()
@@ -179,7 +182,8 @@ impl Managers {
             return;
         }
         let set = self.owned.get(by).map_or_else(|| mine.clone(), |before| before.set.union(&mine));
-        self.owned.insert(by.clone(), Owned { set, api_version: by.api_version.clone(), time: time.to_owned() });
+        self.owned
+            .insert(by.clone(), Owned { set, api_version: by.api_version.clone(), time: time.to_owned() });
     }
 
     /// Merges an applied configuration into a live object and tracks it.
@@ -204,10 +208,9 @@ impl Managers {
         let last = self.owned.get(&by).cloned();
         let mut managers = self.clone();
         let time = last.as_ref().map_or(apply.time, |l| &l.time).to_owned();
-        managers.owned.insert(
-            by.clone(),
-            Owned { set: mine, api_version: apply.api_version.to_owned(), time },
-        );
+        managers
+            .owned
+            .insert(by.clone(), Owned { set: mine, api_version: apply.api_version.to_owned(), time });
         let pruned = match &last {
             Some(last) if !last.set.is_empty() => managers.prune(of, &merged, &last.set),
             _ => merged,
@@ -215,7 +218,8 @@ impl Managers {
         managers.settle_conflicts(of, apply, &pruned, &by)?;
         if let Some(owned) = managers.owned.get_mut(&by) {
             owned.set = strip(std::mem::take(&mut owned.set));
-            let same = last.as_ref().is_some_and(|l| l.set == owned.set && l.api_version == owned.api_version);
+            let same =
+                last.as_ref().is_some_and(|l| l.set == owned.set && l.api_version == owned.api_version);
             if !same || pruned != *apply.live {
                 apply.time.clone_into(&mut owned.time);
             }
@@ -238,14 +242,21 @@ impl Managers {
         remove(of, merged, &gone.intersection(&last)).unwrap_or_else(empty)
     }
 
-    fn settle_conflicts(&mut self, of: &Type, apply: &Applied<'_>, new: &Value, by: &Identity) -> Result<(), Refused> {
+    fn settle_conflicts(
+        &mut self,
+        of: &Type,
+        apply: &Applied<'_>,
+        new: &Value,
+        by: &Identity,
+    ) -> Result<(), Refused> {
         let found = compare(of, Some(apply.live), Some(new));
         let changed = found.modified.union(&found.added);
         let mut conflicts = Vec::new();
         for (identity, owned) in self.owned.iter_mut().filter(|(identity, _)| *identity != by) {
             let taken = owned.set.intersection(&changed);
             let manager = identity.described();
-            conflicts.extend(taken.paths().into_iter().map(|path| Conflict { manager: manager.clone(), path }));
+            conflicts
+                .extend(taken.paths().into_iter().map(|path| Conflict { manager: manager.clone(), path }));
             owned.set = owned.set.difference(&taken).difference(&found.removed);
         }
         if conflicts.is_empty() || apply.force { Ok(()) } else { Err(Refused::Conflicts(conflicts)) }
@@ -368,7 +379,9 @@ mod tests {
     fn an_applier_that_stops_setting_a_field_removes_it() {
         let of = builtin("v1", "ConfigMap").unwrap();
         let mut managers = Managers::default();
-        let live = managers.apply(&of, &applied(&json!({}), &map(&json!({ "a": "1", "b": "2" })), "x", false)).unwrap();
+        let live = managers
+            .apply(&of, &applied(&json!({}), &map(&json!({ "a": "1", "b": "2" })), "x", false))
+            .unwrap();
         let live = managers.apply(&of, &applied(&live, &map(&json!({ "a": "1" })), "x", false)).unwrap();
         assert_eq!(live["data"], json!({ "a": "1" }));
     }
@@ -383,7 +396,8 @@ mod tests {
         managers.update(&of, Some(&live), &edited, &by, "t");
         let again = map(&json!({ "a": "1" }));
         let refused = managers.apply(&of, &applied(&edited, &again, "x", false)).unwrap_err();
-        let conflict = Conflict { manager: "\"kubectl-edit\" using v1".to_owned(), path: ".data.a".to_owned() };
+        let conflict =
+            Conflict { manager: "\"kubectl-edit\" using v1".to_owned(), path: ".data.a".to_owned() };
         assert_eq!(refused, Refused::Conflicts(vec![conflict]));
         let live = managers.apply(&of, &applied(&edited, &again, "x", true)).unwrap();
         assert_eq!(live["data"]["a"], "1");

@@ -60,7 +60,17 @@ fn elements(list: &List, live: &[Value], config: &[Value]) -> Vec<Value> {
     }
     let configs: BTreeMap<&Element, &Value> = right.iter().map(|(e, v)| (e, v)).collect();
     let shared: VecDeque<&Element> = right.iter().map(|(e, _)| e).filter(|e| lives.contains_key(e)).collect();
-    Zipper { list, left: &left, right: &right, lives, configs, shared, done: BTreeSet::new(), out: Vec::new() }.run()
+    Zipper {
+        list,
+        left: &left,
+        right: &right,
+        lives,
+        configs,
+        shared,
+        done: BTreeSet::new(),
+        out: Vec::new(),
+    }
+    .run()
 }
 
 /// The state of walking two keyed lists side by side.

@@ -72,7 +72,10 @@ impl FieldSet {
             let rest = other.children.get(element).map_or_else(|| set.clone(), |other| set.difference(other));
             (!rest.is_empty()).then(|| (element.clone(), rest))
         });
-        Self { members: self.members.difference(&other.members).cloned().collect(), children: children.collect() }
+        Self {
+            members: self.members.difference(&other.members).cloned().collect(),
+            children: children.collect(),
+        }
     }
 
     /// The paths in both sets.
@@ -82,7 +85,10 @@ impl FieldSet {
             let both = set.intersection(other.children.get(element)?);
             (!both.is_empty()).then(|| (element.clone(), both))
         });
-        Self { members: self.members.intersection(&other.members).cloned().collect(), children: children.collect() }
+        Self {
+            members: self.members.intersection(&other.members).cloned().collect(),
+            children: children.collect(),
+        }
     }
 
     /// The set without an element and everything below it.
@@ -182,7 +188,9 @@ mod tests {
 
     #[test]
     fn paths_end_before_they_go_deeper() {
-        let set = FieldSet::decode(&json!({ "f:a": { "f:b": {} }, "f:c": {}, "f:d": { "k:{\"n\":\"x\"}": { "f:y": {} } } }));
+        let set = FieldSet::decode(
+            &json!({ "f:a": { "f:b": {} }, "f:c": {}, "f:d": { "k:{\"n\":\"x\"}": { "f:y": {} } } }),
+        );
         assert_eq!(set.paths(), [".c", ".a.b", ".d[n=\"x\"].y"]);
     }
 

@@ -69,6 +69,19 @@ pub struct Field {
     pub default: Option<serde_json::Value>,
     /// Whether a strategic merge patch drops what `$retainKeys` does not name.
     pub retain_keys: bool,
+    /// What becomes of its empty value when an object is decoded and encoded again.
+    pub empty: Empty,
+}
+
+/// What becomes of a field's empty value (zero, empty text, list, map or struct).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Empty {
+    /// It is left out.
+    LeftOut,
+    /// It stays as it was given.
+    Kept,
+    /// It is there even when it was not given.
+    Shown,
 }
 
 /// A struct.
@@ -185,7 +198,8 @@ mod tests {
         let spec = deployment.member("spec").unwrap();
         assert!(spec.member("selector").unwrap().is_atomic());
         assert!(!spec.declares("nonsense"));
-        let containers = spec.member("template").unwrap().member("spec").unwrap().member("containers").unwrap();
+        let containers =
+            spec.member("template").unwrap().member("spec").unwrap().member("containers").unwrap();
         let Type::List(list) = containers.resolve() else { panic!("{containers:?}") };
         assert_eq!(list.kind, ListKind::Keyed(vec!["name".to_owned()]));
         let Type::List(ports) = containers.item().member("ports").unwrap().resolve() else { panic!() };
@@ -200,7 +214,11 @@ mod tests {
         for kind in crate::k8s::catalogue::BUILTINS {
             let virtuals = ["Binding", "ComponentStatus"];
             for version in kind.served(34).filter(|_| !virtuals.contains(&kind.kind)) {
-                let of = if kind.group.is_empty() { version.to_owned() } else { format!("{}/{version}", kind.group) };
+                let of = if kind.group.is_empty() {
+                    version.to_owned()
+                } else {
+                    format!("{}/{version}", kind.group)
+                };
                 assert!(builtin(&of, kind.kind).is_some(), "{of} {}", kind.kind);
             }
         }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::{Field, List, ListKind, Map, Scalar, Struct, Type, object_meta};
+use super::{Empty, Field, List, ListKind, Map, Scalar, Struct, Type, object_meta};
 
 /// The type of a custom resource with this `openAPIV3Schema`; without one everything but the metadata is free.
 #[must_use]
@@ -34,7 +34,7 @@ fn embed(fields: &mut BTreeMap<String, Field>) {
 }
 
 fn plain(of: Type) -> Field {
-    Field { of, default: None, retain_keys: false }
+    Field { of, default: None, retain_keys: false, empty: Empty::Kept }
 }
 
 fn flag(schema: &Value, name: &str) -> bool {
@@ -76,7 +76,9 @@ fn list(schema: &Value) -> Type {
 fn object(schema: &Value) -> Type {
     let atomic = crate::k8s::text(schema, "/x-kubernetes-map-type") == "atomic";
     let properties = schema.get("properties").and_then(Value::as_object).is_some_and(|p| !p.is_empty());
-    if !properties && let Some(value) = schema.get("additionalProperties").filter(|a| **a != Value::Bool(false)) {
+    if !properties
+        && let Some(value) = schema.get("additionalProperties").filter(|a| **a != Value::Bool(false))
+    {
         let value = if value.is_object() { convert(value) } else { Type::Any };
         return Type::Map(Arc::new(Map { value, atomic }));
     }
@@ -95,7 +97,7 @@ fn structure(schema: &Value) -> Struct {
     let properties = schema.get("properties").and_then(Value::as_object);
     let field = |(name, schema): (&String, &Value)| {
         let default = schema.get("default").cloned();
-        (name.clone(), Field { of: convert(schema), default, retain_keys: false })
+        (name.clone(), Field { of: convert(schema), default, retain_keys: false, empty: Empty::Kept })
     };
     Struct {
         name: String::new(),

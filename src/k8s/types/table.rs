@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::{Field, List, ListKind, Map, Scalar, Struct, Type};
+use super::{Empty, Field, List, ListKind, Map, Scalar, Struct, Type};
 
 /// All built-in structs.
 pub(super) struct Table {
@@ -71,11 +71,18 @@ impl Table {
     }
 
     fn field(&mut self, section: &str, word: &str) -> Field {
-        let split = if word.starts_with('[') { None } else { word.split_once('=') };
-        let (word, default) = split.map_or((word, None), |(word, default)| (word, Some(default)));
+        // A list's marks have equals signs of their own, inside its brackets.
+        let close = word.rfind(']').map_or(0, |at| at + 1);
+        let split = word.get(close..).and_then(|rest| rest.find('=')).map(|at| word.split_at(close + at));
+        let (word, default) = split.map_or((word, None), |(word, default)| (word, default.strip_prefix('=')));
+        let (word, empty) = match (word.strip_suffix('?'), word.strip_suffix('^')) {
+            (Some(word), _) => (word, Empty::LeftOut),
+            (_, Some(word)) => (word, Empty::Shown),
+            _ => (word, Empty::Kept),
+        };
         let (word, retain_keys) = word.strip_suffix('~').map_or((word, false), |word| (word, true));
         let of = self.parse(section, word);
-        Field { of, default: default.map(|d| serde_json::json!(d)), retain_keys }
+        Field { of, default: default.map(|d| serde_json::json!(d)), retain_keys, empty }
     }
 
     fn parse(&mut self, section: &str, word: &str) -> Type {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::read::{in_version, ok};
+use super::write::Write;
 use super::{Answer, key};
 use crate::cluster::simulated::definitions::CLEANUP;
 use crate::cluster::simulated::discovery::Target;
@@ -12,13 +13,50 @@ use crate::cluster::simulated::status::Refusal;
 use crate::cluster::simulated::{Simulated, clock};
 use crate::cluster::{Propagation, Request};
 use crate::k8s::text;
+use crate::schema::FieldError;
 
 impl Simulated {
-    pub(super) fn serve_delete(&mut self, target: &Target, request: &Request) -> Answer {
+    pub(super) fn serve_delete(&mut self, write: Write<'_>) -> Answer {
+        let Write { target, request, .. } = write;
+        check_options(request)?;
         let old = self.existing(target, request)?;
+        if target.group.is_empty() && target.kind == "Namespace" && PROTECTED.contains(&request.name.as_str())
+        {
+            return Err(Refusal::forbidden(target, &request.name, "this namespace may not be deleted"));
+        }
         check_preconditions(target, request, &old)?;
+        let mut warnings = Vec::new();
+        self.admit_delete(write, &old, &mut warnings)?;
+        let mut response = self.delete(target, request, &old)?;
+        response.warnings.append(&mut warnings);
+        if orphans_by_default(target) && propagation(request).is_none() {
+            response.warnings.push(JOB_WARNING.to_owned());
+        }
+        Ok(response)
+    }
+
+    /// DELETE of a collection answers with the list as it was.
+    pub(super) fn serve_delete_collection(&mut self, write: Write<'_>) -> Answer {
+        let Write { target, request, .. } = write;
+        if target.group.is_empty() && target.kind == "Namespace" {
+            return Err(Refusal::method_not_allowed());
+        }
+        let listed = self.serve_list(target, request)?;
+        let items = listed.body.get("items").and_then(Value::as_array);
+        for item in items.into_iter().flatten() {
+            let mut one = request.clone();
+            text(item, "/metadata/name").clone_into(&mut one.name);
+            text(item, "/metadata/namespace").clone_into(&mut one.namespace);
+            self.serve_delete(Write { request: &one, ..write })?;
+        }
+        Ok(listed)
+    }
+
+    fn delete(&mut self, target: &Target, request: &Request, old: &Arc<Value>) -> Answer {
+        let old = old.clone();
         let mut object = Value::clone(&old);
-        add_finalizers(&mut object, propagation(request));
+        let default = orphans_by_default(target).then_some(Propagation::Orphan);
+        add_finalizers(&mut object, propagation(request).or(default.filter(|_| !has_gc_finalizer(&old))));
         match target.kind.as_str() {
             "CustomResourceDefinition" => mark_definition(&mut object, &clock::timestamp(self.now)),
             "Namespace" if target.group.is_empty() => return self.delete_namespace(target, request, object),
@@ -73,6 +111,43 @@ impl Simulated {
     }
 }
 
+/// Namespaces that can't be deleted.
+const PROTECTED: &[&str] = &["default", "kube-system", "kube-public"];
+const JOB_WARNING: &str = "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to \
+                           remove them or set propagationPolicy=Orphan to suppress this warning";
+
+/// Jobs leave their pods behind unless told otherwise.
+fn orphans_by_default(target: &Target) -> bool {
+    target.group == "batch" && target.kind == "Job"
+}
+
+fn has_gc_finalizer(object: &Value) -> bool {
+    let finalizers = object.pointer("/metadata/finalizers").and_then(Value::as_array);
+    finalizers.into_iter().flatten().any(|f| f == "orphan" || f == "foregroundDeletion")
+}
+
+/// Refuses options that contradict each other.
+fn check_options(request: &Request) -> Result<(), Refusal> {
+    let policy = request.body.as_deref().and_then(|b| b.get("propagationPolicy"));
+    let Some(policy) = policy.filter(|p| !p.is_null()) else { return Ok(()) };
+    let known = policy.as_str().is_some_and(|p| matches!(p, "Foreground" | "Background" | "Orphan"));
+    let orphan =
+        request.body.as_deref().is_some_and(|b| b.get("orphanDependents").is_some_and(|o| !o.is_null()));
+    let error = if orphan {
+        FieldError::invalid(
+            "propagationPolicy",
+            policy,
+            "orphanDependents and deletionPropagation cannot be both set",
+        )
+    } else if known {
+        return Ok(());
+    } else {
+        let supported = ["Foreground", "Background", "Orphan", "nil"].map(str::to_owned);
+        FieldError::not_supported("propagationPolicy", policy, &supported)
+    };
+    Err(Refusal::invalid_options("DeleteOptions", &[error]))
+}
+
 /// Whether a finalizer holds the object.
 pub(super) fn held(object: &Value) -> bool {
     object.pointer("/metadata/finalizers").and_then(Value::as_array).is_some_and(|f| !f.is_empty())
@@ -81,7 +156,10 @@ pub(super) fn held(object: &Value) -> bool {
 /// The propagation of a DELETE, from its parameters or its options.
 fn propagation(request: &Request) -> Option<Propagation> {
     let policy = request.body.as_deref().map_or("", |b| text(b, "/propagationPolicy"));
+    let orphan = request.body.as_deref().and_then(|b| b.get("orphanDependents")).and_then(Value::as_bool);
     request.propagation.or(match policy {
+        "" if orphan == Some(true) => Some(Propagation::Orphan),
+        "" if orphan == Some(false) => Some(Propagation::Background),
         "Foreground" => Some(Propagation::Foreground),
         "Background" => Some(Propagation::Background),
         "Orphan" => Some(Propagation::Orphan),
@@ -93,26 +171,21 @@ fn check_preconditions(target: &Target, request: &Request, old: &Value) -> Resul
     let Some(preconditions) = request.body.as_deref().and_then(|b| b.get("preconditions")) else {
         return Ok(());
     };
-    for (field, pointer, short) in
-        [("uid", "/metadata/uid", "UID"), ("resourceVersion", "/metadata/resourceVersion", "ResourceVersion")]
-    {
+    let parts = [
+        ("uid", "/metadata/uid", "UID", "deleted and then recreated"),
+        ("resourceVersion", "/metadata/resourceVersion", "ResourceVersion", "modified"),
+    ];
+    for (field, pointer, what, fate) in parts {
         let (wanted, found) = (preconditions.get(field).and_then(Value::as_str), text(old, pointer));
         if let Some(wanted) = wanted.filter(|w| *w != found) {
-            let why = precondition_failed(short, wanted, found);
-            return Err(Refusal::conflict(target, &request.name, &why));
+            let why = format!(
+                "the {what} in the precondition ({wanted}) does not match the {what} in record ({found}). \
+                 The object might have been {fate}"
+            );
+            return Err(Refusal::kind_conflict(target, &request.name, &why));
         }
     }
     Ok(())
-}
-
-/// The text of a missed precondition, which a delete and an update share.
-pub(super) fn precondition_failed(what: &str, wanted: &str, found: &str) -> String {
-    match what {
-        "UID" => format!("Precondition failed: UID in precondition: {wanted}, UID in object meta: {found}"),
-        _ => format!(
-            "the {what} in the precondition ({wanted}) does not match the {what} in record ({found}). The object might have been modified"
-        ),
-    }
 }
 
 /// A definition's first deletion adds the finalizer under which its objects go first.

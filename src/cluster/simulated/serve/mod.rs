@@ -11,8 +11,15 @@ use super::{Simulated, clock};
 use crate::cluster::{Request, Response, Verb};
 use crate::k8s::text;
 
+mod access;
+mod admit;
+mod body;
+mod defaults;
 mod delete;
+mod metadata;
+mod patch;
 mod read;
+mod rules;
 mod write;
 
 /// An answer or a refusal.
@@ -39,14 +46,17 @@ impl Simulated {
         if !target.serves(&request.subresource) {
             return Err(Refusal::no_such_path());
         }
+        let manager = write::manager(request, by);
+        let write = write::Write { target: &target, request, manager, applied: write::is_apply(request) };
+        self.authorize(&target, request)?;
         match request.verb {
             Verb::Get => self.serve_get(&target, request),
             Verb::List => self.serve_list(&target, request),
-            Verb::Create => self.serve_create(&target, request, by),
-            Verb::Update => self.serve_update(&target, request, by),
-            Verb::Patch => self.serve_patch(&target, request, by),
-            Verb::Delete => self.serve_delete(&target, request),
-            Verb::DeleteCollection => Err(Refusal::method_not_allowed()),
+            Verb::Create => self.serve_create(write),
+            Verb::Update => self.serve_update(write),
+            Verb::Patch => self.serve_patch(write),
+            Verb::Delete => self.serve_delete(write),
+            Verb::DeleteCollection => self.serve_delete_collection(write),
         }
     }
 

@@ -48,13 +48,27 @@ impl Simulated {
     }
 }
 
-/// The object in the version that is asked for; shared when it is stored in it.
+/// The object in the version that is asked for; shared when nothing has to change.
+///
+/// A custom resource is read through the schema of the version it is stored in, then through that of the wanted one:
+/// what they do not know is not shown, whatever is stored.
 pub(super) fn in_version(target: &Target, object: &Arc<Value>) -> Arc<Value> {
     let wanted = target.api_version();
-    if text(object, "/apiVersion") == wanted {
+    let stored = text(object, "/apiVersion");
+    if target.custom.is_none() && stored == wanted {
         return object.clone();
     }
+    let (_, version) = crate::k8s::split_api_version(stored);
     let mut converted = Value::clone(object);
-    converted["apiVersion"] = json!(wanted);
-    Arc::new(converted)
+    if let Some(schema) = target.structural_of(version) {
+        schema.prune(&mut converted);
+        schema.default(&mut converted);
+    }
+    if stored != wanted {
+        converted["apiVersion"] = json!(wanted);
+        if let Some(schema) = target.structural() {
+            schema.prune(&mut converted);
+        }
+    }
+    if converted == **object { object.clone() } else { Arc::new(converted) }
 }

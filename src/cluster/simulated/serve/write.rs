@@ -1,26 +1,50 @@
-//! POST, PUT and PATCH.
+//! POST, PUT and PATCH: from a body to a stored object.
 
 use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::read::{in_version, ok};
-use super::{Answer, key};
+use super::body::{self, Decoded};
+use super::metadata::{self, Birth};
+use super::read::in_version;
+use super::{Answer, defaults, key, rules};
 use crate::cluster::simulated::discovery::Target;
-use crate::cluster::simulated::status::{Cause, Refusal};
+use crate::cluster::simulated::status::Refusal;
 use crate::cluster::simulated::{Simulated, clock};
-use crate::cluster::{PatchType, Request};
+use crate::cluster::{PatchType, Request, Response};
+use crate::k8s::apply::{Identity, Managers, Operation};
 use crate::k8s::text;
+use crate::schema::FieldError;
+
+/// How a new state came about: by whom, and whether its owners are already known (server-side apply).
+#[derive(Clone, Copy)]
+pub(super) struct Write<'a> {
+    pub(super) target: &'a Target,
+    pub(super) request: &'a Request,
+    pub(super) manager: &'a str,
+    pub(super) applied: bool,
+}
 
 impl Simulated {
-    pub(super) fn serve_create(&mut self, target: &Target, request: &Request, _by: &str) -> Answer {
-        let body = request.body.as_ref().ok_or_else(|| Refusal::bad_request("no body"))?;
-        self.create(target, request, Value::clone(body))
+    pub(super) fn serve_create(&mut self, write: Write<'_>) -> Answer {
+        let body = write.request.body.as_ref().ok_or_else(|| Refusal::bad_request("no body"))?;
+        let decoded = body::decode(write.target, write.request, Value::clone(body))?;
+        self.create(write, decoded)
     }
 
-    fn create(&mut self, target: &Target, request: &Request, mut object: Value) -> Answer {
+    /// Creates an object from a decoded body.
+    pub(super) fn create(&mut self, write: Write<'_>, decoded: Decoded) -> Answer {
+        let Write { target, request, .. } = write;
+        let Decoded { mut object, mut warnings } = decoded;
         self.check_namespace(target, request)?;
-        let name = self.prepare_create(target, request, &mut object)?;
+        refuse_terminating(target, request)?;
+        let birth =
+            Birth { uid: self.next_uid(), suffix: self.next_suffix(), now: clock::timestamp(self.now) };
+        let name = metadata::prepare_create(target, request, &mut object, &birth)?;
+        defaults::defaults(target, &mut object, None);
+        self.own(write, None, &mut object);
+        self.admit(write, None, &mut object, &mut warnings)?;
+        self.validate(write, &object, None, &mut warnings)?;
         let key = key(target, request, &name);
         if let Some(existing) = self.store.get(&key.group, &key.kind, &key.namespace, &key.name) {
             let terminating = existing.pointer("/metadata/deletionTimestamp").is_some();
@@ -28,10 +52,11 @@ impl Simulated {
             return Err(refuse(target, &name));
         }
         if request.dry_run {
-            return ok(201, Arc::new(object));
+            return Ok(Response { status: 201, body: Arc::new(object), warnings });
         }
+        let object = to_storage(target, object);
         let stored = self.store_object(&key, object);
-        ok(201, in_version(target, &stored))
+        Ok(Response { status: 201, body: in_version(target, &stored), warnings })
     }
 
     fn check_namespace(&self, target: &Target, request: &Request) -> Result<(), Refusal> {
@@ -60,137 +85,199 @@ impl Simulated {
         Err(refusal)
     }
 
-    fn prepare_create(
-        &mut self,
-        target: &Target,
-        request: &Request,
-        object: &mut Value,
-    ) -> Result<String, Refusal> {
-        let (uid, suffix, now) = (self.next_uid(), self.next_suffix(), clock::timestamp(self.now));
-        let has_status = target.has_status();
-        let root = object.as_object_mut().ok_or_else(|| Refusal::bad_request("the body is no object"))?;
-        root.insert("apiVersion".to_owned(), json!(target.api_version()));
-        root.insert("kind".to_owned(), json!(target.kind));
-        if has_status {
-            root.remove("status");
-        }
-        let metadata = root.entry("metadata").or_insert_with(|| json!({}));
-        let metadata =
-            metadata.as_object_mut().ok_or_else(|| Refusal::bad_request("metadata is no object"))?;
-        let given = metadata.get("name").and_then(Value::as_str).unwrap_or("").to_owned();
-        let prefix = metadata.get("generateName").and_then(Value::as_str).unwrap_or("");
-        let name = if given.is_empty() && !prefix.is_empty() { format!("{prefix}{suffix}") } else { given };
-        if name.is_empty() {
-            let cause = Cause::required("metadata.name", "name or generateName is required");
-            return Err(Refusal::invalid(target, "", &[cause]));
-        }
-        for field in ["deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"] {
-            metadata.remove(field);
-        }
-        metadata.insert("name".to_owned(), json!(name));
-        if target.namespaced {
-            metadata.insert("namespace".to_owned(), json!(request.namespace));
-        }
-        metadata.insert("uid".to_owned(), json!(uid));
-        metadata.insert("creationTimestamp".to_owned(), json!(now));
-        metadata.insert("generation".to_owned(), json!(1));
-        Ok(name)
-    }
-
-    pub(super) fn serve_update(&mut self, target: &Target, request: &Request, _by: &str) -> Answer {
+    pub(super) fn serve_update(&mut self, write: Write<'_>) -> Answer {
+        let Write { target, request, .. } = write;
         let body = request.body.as_ref().ok_or_else(|| Refusal::bad_request("no body"))?;
+        let decoded = body::decode(target, request, Value::clone(body))?;
         let old = self.existing(target, request)?;
-        self.replace(target, request, &old, Value::clone(body))
-    }
-
-    pub(super) fn serve_patch(&mut self, target: &Target, request: &Request, _by: &str) -> Answer {
-        let patch = request.body.as_ref().ok_or_else(|| Refusal::bad_request("no body"))?;
-        let old = match self.existing(target, request) {
-            Err(missing) if request.patch_type != Some(PatchType::Apply) => return Err(missing),
-            Err(_) => return self.create(target, request, Value::clone(patch)),
-            Ok(old) => old,
-        };
-        let mut object = Value::clone(&in_version(target, &old));
-        match request.patch_type {
-            Some(PatchType::Json) => crate::k8s::patch::json(&mut object, patch).map_err(|_| {
-                let message = "the server rejected our request due to an error in our request";
-                Refusal::new(422, "Invalid", message, json!({}))
-            })?,
-            _ => crate::k8s::patch::merge(&mut object, patch),
+        let version = text(&decoded.object, "/metadata/resourceVersion");
+        if target.builtin.is_none() && matches!(version, "" | "0") {
+            let error =
+                FieldError::invalid("metadata.resourceVersion", &json!(0), "must be specified for an update");
+            return Err(Refusal::invalid_resource(target, &request.name, &[error]));
         }
-        self.replace(target, request, &old, object)
+        if !version.is_empty() && version.parse::<u64>().is_err() {
+            let message = format!("strconv.ParseUint: parsing {version:?}: invalid syntax");
+            return Err(Refusal::plain(500, &message));
+        }
+        let uid = text(&decoded.object, "/metadata/uid");
+        if !uid.is_empty() && uid != text(&old, "/metadata/uid") {
+            return Err(Refusal::wrong_uid(target, request, uid, text(&old, "/metadata/uid")));
+        }
+        self.replace(write, &old, decoded)
     }
 
-    fn replace(&mut self, target: &Target, request: &Request, old: &Arc<Value>, mut object: Value) -> Answer {
+    /// Stores a new state of an object.
+    pub(super) fn replace(&mut self, write: Write<'_>, old: &Arc<Value>, decoded: Decoded) -> Answer {
+        let Write { target, request, .. } = write;
+        let Decoded { mut object, mut warnings } = decoded;
         let version = text(&object, "/metadata/resourceVersion");
-        if !version.is_empty() && version != text(old, "/metadata/resourceVersion") {
+        if !matches!(version, "" | "0") && version != text(old, "/metadata/resourceVersion") {
             let why =
                 "the object has been modified; please apply your changes to the latest version and try again";
             return Err(Refusal::conflict(target, &request.name, why));
         }
-        prepare_update(target, request, old, &mut object);
-        if object == **old {
-            return ok(200, in_version(target, old));
+        let before = in_version(target, old);
+        metadata::prepare_update(target, request, &before, &mut object);
+        defaults::defaults(target, &mut object, Some(&before));
+        self.own(write, Some(&before), &mut object);
+        if !same(&object, &before) {
+            self.admit(write, Some(&before), &mut object, &mut warnings)?;
+        }
+        self.validate(write, &object, Some(&before), &mut warnings)?;
+        if same(&object, &before) {
+            return Ok(Response { status: 200, body: before, warnings });
+        }
+        if request.dry_run {
+            return Ok(Response { status: 200, body: Arc::new(object), warnings });
         }
         let key = key(target, request, &request.name);
         if finished(&object) {
             self.remove_object(&key);
-            return ok(200, Arc::new(object));
+            return Ok(Response { status: 200, body: Arc::new(object), warnings });
         }
-        let stored = self.store_object(&key, object);
-        ok(200, in_version(target, &stored))
+        let stored = self.store_object(&key, to_storage(target, object));
+        Ok(Response { status: 200, body: in_version(target, &stored), warnings })
     }
+
+    /// Works out who owns the fields of a new state that was not applied.
+    fn own(&self, write: Write<'_>, old: Option<&Value>, object: &mut Value) {
+        if write.applied {
+            return;
+        }
+        let Write { target, request, manager, .. } = write;
+        let given =
+            object.get_mut("metadata").and_then(Value::as_object_mut).and_then(|m| m.remove("managedFields"));
+        let live = old.and_then(|o| o.pointer("/metadata/managedFields"));
+        let mut managers = starting_managers(given.as_ref(), live, &request.subresource);
+        let by = Identity::new(manager, Operation::Update, &target.api_version(), &request.subresource);
+        let unchanged = old.is_some_and(|old| same(old, object)) && given.is_none();
+        if !unchanged {
+            managers.update(target.shape(), old, object, &by, &clock::timestamp(self.now));
+        }
+        set_managers(object, &managers);
+    }
+
+    fn validate(
+        &mut self,
+        write: Write<'_>,
+        object: &Value,
+        old: Option<&Value>,
+        warnings: &mut Vec<String>,
+    ) -> Result<(), Refusal> {
+        let Write { target, request, .. } = write;
+        let mut errors = metadata::validate(target, object, old);
+        match target.structural() {
+            Some(schema) => {
+                let outcome = schema.validate(object, old, errors);
+                errors = outcome.errors;
+                warnings.extend(outcome.warnings);
+                for unchecked in outcome.unchecked {
+                    self.note(unchecked);
+                }
+            }
+            None if request.subresource.is_empty() => errors.extend(rules::validate(target, object, old)),
+            None => {}
+        }
+        if errors.is_empty() {
+            return Ok(());
+        }
+        let mut refusal = Refusal::invalid(target, text(object, "/metadata/name"), &errors);
+        refusal.warnings.append(warnings);
+        Err(refusal)
+    }
+}
+
+/// The managers a write starts from: those it brings along, or the ones on record.
+fn starting_managers(given: Option<&Value>, live: Option<&Value>, subresource: &str) -> Managers {
+    let Some(given) = given.filter(|_| subresource.is_empty()) else { return Managers::decode(live) };
+    let reset = match given.as_array().map(Vec::as_slice) {
+        Some([]) => true,
+        Some([only]) => only.as_object().is_some_and(serde_json::Map::is_empty),
+        _ => false,
+    };
+    let managers = Managers::decode(Some(given));
+    if managers.is_empty() && !reset { Managers::decode(live) } else { managers }
+}
+
+/// Writes the managers into an object's metadata.
+pub(super) fn set_managers(object: &mut Value, managers: &Managers) {
+    let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) else { return };
+    if managers.is_empty() {
+        metadata.remove("managedFields");
+    } else {
+        metadata.insert("managedFields".to_owned(), managers.encode());
+    }
+}
+
+/// The object under the version it is stored in.
+fn to_storage(target: &Target, mut object: Value) -> Value {
+    if let Some(custom) = &target.custom {
+        let version = custom.storage_version();
+        if version != target.version && !version.is_empty() {
+            object["apiVersion"] = json!(format!("{}/{version}", target.group));
+        }
+    }
+    object
+}
+
+/// Whether two states are equal but for the times of field managers.
+fn same(a: &Value, b: &Value) -> bool {
+    let (Some(a), Some(b)) = (a.as_object(), b.as_object()) else { return a == b };
+    a.len() == b.len()
+        && a.iter().all(|(key, value)| match b.get(key) {
+            Some(other) if key == "metadata" => same_metadata(value, other),
+            Some(other) => value == other,
+            None => false,
+        })
+}
+
+fn same_metadata(a: &Value, b: &Value) -> bool {
+    let (Some(a), Some(b)) = (a.as_object(), b.as_object()) else { return a == b };
+    let managed = |m: &serde_json::Map<String, Value>| -> Vec<Value> {
+        let entries = m.get("managedFields").and_then(Value::as_array).cloned().unwrap_or_default();
+        entries
+            .into_iter()
+            .map(|mut entry| {
+                if let Some(entry) = entry.as_object_mut() {
+                    entry.remove("time");
+                }
+                entry
+            })
+            .collect()
+    };
+    let keys = |m: &serde_json::Map<String, Value>| m.keys().filter(|k| *k != "managedFields").count();
+    keys(a) == keys(b)
+        && a.iter().filter(|(k, _)| *k != "managedFields").all(|(k, v)| b.get(k) == Some(v))
+        && (a.get("managedFields") == b.get("managedFields") || managed(a) == managed(b))
+}
+
+fn refuse_terminating(target: &Target, request: &Request) -> Result<(), Refusal> {
+    if target.custom.as_ref().is_none_or(|c| !c.terminating) {
+        return Ok(());
+    }
+    let name = text(request.body.as_deref().unwrap_or(&Value::Null), "/metadata/name");
+    let why = "create not allowed while custom resource definition is terminating";
+    Err(Refusal::forbidden(target, name, why))
 }
 
 /// Whether a terminating object has lost its last finalizer.
 fn finished(object: &Value) -> bool {
-    let finalizers = object.pointer("/metadata/finalizers").and_then(Value::as_array);
-    object.pointer("/metadata/deletionTimestamp").is_some() && finalizers.is_none_or(Vec::is_empty)
+    object.pointer("/metadata/deletionTimestamp").is_some()
+        && !super::delete::held(object)
+        && !is_namespace(object)
 }
 
-/// Restores what an update may not touch and counts the generation.
-fn prepare_update(target: &Target, request: &Request, old: &Value, object: &mut Value) {
-    let Some(root) = object.as_object_mut() else { return };
-    let copy = |root: &mut serde_json::Map<String, Value>, field: &str| match old.get(field) {
-        Some(value) => {
-            root.insert(field.to_owned(), value.clone());
-        }
-        None => {
-            root.remove(field);
-        }
-    };
-    if request.subresource == "status" {
-        let fields: Vec<String> =
-            root.keys().chain(old.as_object().into_iter().flat_map(|o| o.keys())).cloned().collect();
-        for field in fields.iter().filter(|f| *f != "status") {
-            copy(root, field);
-        }
-        return;
-    }
-    if target.has_status() {
-        copy(root, "status");
-    }
-    copy(root, "apiVersion");
-    copy(root, "kind");
-    let changed = root.iter().any(|(k, v)| k != "metadata" && k != "status" && old.get(k) != Some(v))
-        || old.as_object().is_some_and(|o| o.keys().any(|k| k != "status" && !root.contains_key(k)));
-    let generation = old.pointer("/metadata/generation").and_then(Value::as_i64).unwrap_or(0);
-    let Some(metadata) = root.get_mut("metadata").and_then(Value::as_object_mut) else { return };
-    for field in [
-        "name",
-        "namespace",
-        "uid",
-        "creationTimestamp",
-        "deletionTimestamp",
-        "deletionGracePeriodSeconds",
-        "resourceVersion",
-    ] {
-        match old.get("metadata").and_then(|m| m.get(field)) {
-            Some(value) => metadata.insert(field.to_owned(), value.clone()),
-            None => metadata.remove(field),
-        };
-    }
-    if generation > 0 {
-        metadata.insert("generation".to_owned(), json!(generation + i64::from(changed)));
-    }
+fn is_namespace(object: &Value) -> bool {
+    text(object, "/kind") == "Namespace" && text(object, "/apiVersion") == "v1"
+}
+
+/// The field manager of a request: the one it names, or its sender.
+pub(super) fn manager<'a>(request: &'a Request, by: &'a str) -> &'a str {
+    if request.field_manager.is_empty() { by } else { &request.field_manager }
+}
+
+/// Whether a request is a server-side apply.
+pub(super) fn is_apply(request: &Request) -> bool {
+    request.patch_type == Some(PatchType::Apply)
 }

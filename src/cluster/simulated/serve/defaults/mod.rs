@@ -1,0 +1,125 @@
+//! Defaults of built-in kinds: what the server fills in before it stores an object.
+//!
+//! Source: Kubernetes 1.34.3, `pkg/apis/*/v1/defaults.go` and the strategies in `pkg/registry`.
+
+use serde_json::{Map, Value, json};
+
+use super::super::discovery::Target;
+use crate::k8s::text;
+
+mod definitions;
+mod network;
+mod pods;
+mod workloads;
+
+/// Fills in what a client left out; on updates some values come from the stored object.
+pub(super) fn defaults(target: &Target, object: &mut Value, old: Option<&Value>) {
+    if target.builtin.is_none() {
+        return;
+    }
+    match (target.group.as_str(), target.kind.as_str()) {
+        ("", "ConfigMap" | "ServiceAccount") => {}
+        ("", "Secret") => secret(object),
+        ("", "Namespace") => namespace(object, old),
+        ("", "Pod") => pods::pod(object),
+        ("", "PodTemplate") => pods::template(object.get_mut("template")),
+        ("", "PersistentVolumeClaim") => claim(object, old),
+        ("", "PersistentVolume") => {
+            set(object.get_mut("spec"), "persistentVolumeReclaimPolicy", json!("Retain"));
+            set(object.get_mut("spec"), "volumeMode", json!("Filesystem"));
+        }
+        ("", "Service") => network::service(object, old),
+        ("networking.k8s.io", "NetworkPolicy") => network::policy(object),
+        ("apps" | "batch", _) | ("", "ReplicationController") => {
+            workloads::defaults(&target.kind, object, old)
+        }
+        ("autoscaling", _) => workloads::autoscaler(object, &target.version),
+        ("rbac.authorization.k8s.io", _) => bindings(object),
+        ("admissionregistration.k8s.io", _) => definitions::webhooks(object, &target.kind),
+        ("apiextensions.k8s.io", _) => definitions::definition(object, old),
+        ("apiregistration.k8s.io", _) => set(object.pointer_mut("/spec/service"), "port", json!(443)),
+        ("scheduling.k8s.io", _) => set(Some(object), "preemptionPolicy", json!("PreemptLowerPriority")),
+        ("storage.k8s.io", "StorageClass") => {
+            set(Some(object), "reclaimPolicy", json!("Delete"));
+            set(Some(object), "volumeBindingMode", json!("Immediate"));
+        }
+        ("storage.k8s.io", "CSIDriver") => driver(object.get_mut("spec")),
+        _ => {}
+    }
+}
+
+/// Sets a field that is absent.
+fn set(object: Option<&mut Value>, field: &str, value: Value) {
+    if let Some(object) = object.and_then(Value::as_object_mut) {
+        object.entry(field).or_insert(value);
+    }
+}
+
+/// The object at a field, made when absent.
+fn part<'v>(object: &'v mut Value, field: &str) -> Option<&'v mut Map<String, Value>> {
+    object.as_object_mut()?.entry(field).or_insert_with(|| json!({})).as_object_mut()
+}
+
+/// The elements of a list at a pointer.
+fn each<'v>(object: &'v mut Value, pointer: &str) -> impl Iterator<Item = &'v mut Value> {
+    object.pointer_mut(pointer).and_then(Value::as_array_mut).into_iter().flatten()
+}
+
+fn secret(object: &mut Value) {
+    use base64::Engine as _;
+    set(Some(object), "type", json!("Opaque"));
+    let Some(root) = object.as_object_mut() else { return };
+    let Some(Value::Object(texts)) = root.remove("stringData") else { return };
+    let Some(data) = root.entry("data").or_insert_with(|| json!({})).as_object_mut() else { return };
+    for (key, text) in texts {
+        let encoded = base64::engine::general_purpose::STANDARD.encode(text.as_str().unwrap_or(""));
+        data.insert(key, json!(encoded));
+    }
+}
+
+fn namespace(object: &mut Value, old: Option<&Value>) {
+    let name = text(object, "/metadata/name").to_owned();
+    if let Some(labels) = object.get_mut("metadata").and_then(|m| part(m, "labels")) {
+        labels.insert("kubernetes.io/metadata.name".to_owned(), json!(name));
+    }
+    match old {
+        Some(old) => object["spec"] = old.get("spec").cloned().unwrap_or_else(|| json!({})),
+        None => {
+            object["spec"] = json!({ "finalizers": ["kubernetes"] });
+            object["status"] = json!({ "phase": "Active" });
+        }
+    }
+}
+
+fn claim(object: &mut Value, old: Option<&Value>) {
+    set(object.get_mut("spec"), "volumeMode", json!("Filesystem"));
+    if old.is_none() {
+        object["status"] = json!({ "phase": "Pending" });
+        object["metadata"]["finalizers"] = json!(["kubernetes.io/pvc-protection"]);
+    }
+}
+
+fn bindings(object: &mut Value) {
+    const GROUP: &str = "rbac.authorization.k8s.io";
+    set(object.get_mut("roleRef"), "apiGroup", json!(GROUP));
+    for subject in each(object, "/subjects") {
+        if matches!(text(subject, "/kind"), "User" | "Group") {
+            set(Some(subject), "apiGroup", json!(GROUP));
+        }
+    }
+}
+
+fn driver(spec: Option<&mut Value>) {
+    let Some(spec) = spec else { return };
+    for (field, value) in [
+        ("attachRequired", json!(true)),
+        ("fsGroupPolicy", json!("ReadWriteOnceWithFSType")),
+        ("podInfoOnMount", json!(false)),
+        ("requiresRepublish", json!(false)),
+        ("seLinuxMount", json!(false)),
+        ("storageCapacity", json!(false)),
+        ("volumeLifecycleModes", json!(["Persistent"])),
+    ] {
+        set(Some(spec), field, value);
+    }
+}

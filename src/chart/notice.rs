@@ -48,6 +48,11 @@ impl Notices {
         }
     }
 
+    /// A record of Helm 4 with attributes.
+    pub fn info(&mut self, message: &str, attributes: &[(&str, &str)]) {
+        self.lines.push(record("INFO", message, attributes));
+    }
+
     /// A warning of Helm's command line: `WARNING: …` in Helm 3.
     pub fn command_warning(&mut self, helm3: &str, helm4: &str) {
         let line = match self.helm.major {

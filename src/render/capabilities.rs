@@ -34,7 +34,7 @@ impl KubeVersion {
     pub fn parse(text: &str, helm: Helm) -> Result<Self, Error> {
         let parts = parse_generic(text)
             .map_err(|problem| Error::new(format!("invalid kube version '{text}': {problem}")))?;
-        let normalized = format!("v{}.{}.{}", parts.major, parts.minor, parts.patch);
+        let normalized = format!("v{}", parts.join("."));
         let given = if text.starts_with('v') { text.to_owned() } else { format!("v{text}") };
         let (version, normalized) = match (helm.major, helm.minor) {
             // Up to 3.18 the suffix stays and takes part in comparisons; then it is cut off; from 4.1 both are kept.
@@ -42,7 +42,9 @@ impl KubeVersion {
             (3, _) | (4, 0) => (normalized.clone(), normalized),
             _ => (given, normalized),
         };
-        Ok(Self { version, normalized, major: parts.major.to_string(), minor: parts.minor.to_string() })
+        let mut parts = parts.into_iter();
+        let (major, minor) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
+        Ok(Self { version, normalized, major, minor })
     }
 }
 
@@ -63,37 +65,42 @@ const KUBERNETES: &[((u8, u8), u8)] = &[
     ((4, 3), 37),
 ];
 
-struct Parts {
-    major: u64,
-    minor: u64,
-    patch: u64,
+/// `ParseGeneric` of `k8s.io/apimachinery` `pkg/util/version`: dotted numbers and any suffix.
+fn parse_generic(text: &str) -> Result<Vec<String>, String> {
+    let quoted = crate::chart::go_text::quote(text);
+    let bare = text.trim_start();
+    let bare = bare.strip_prefix('v').unwrap_or(bare);
+    let mut numbers = Vec::new();
+    let mut rest = bare;
+    loop {
+        let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+        let (number, after) = rest.split_at(end);
+        if number.is_empty() {
+            break;
+        }
+        numbers.push(number.to_owned());
+        match after.strip_prefix('.') {
+            Some(next) => rest = next,
+            None => break,
+        }
+    }
+    match numbers.as_slice() {
+        [] => Err(format!("could not parse {quoted} as version")),
+        [_] => Err(format!("illegal version string {quoted}")),
+        [major, ..] if major.len() > 1 && major.starts_with('0') => {
+            Err(format!("illegal zero-prefixed version component \"{major}\" in {quoted}"))
+        }
+        _ => numbers.iter().map(|number| plain_number(number, &quoted)).collect(),
+    }
 }
 
-/// `ParseGeneric` of `k8s.io/apimachinery` `pkg/util/version`: numbers, dots, and any suffix.
-fn parse_generic(text: &str) -> Result<Parts, String> {
-    let quoted = crate::chart::go_text::quote(text);
-    let bare = text.trim();
-    let bare = bare.strip_prefix('v').unwrap_or(bare);
-    let end = bare.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(bare.len());
-    let (numbers, suffix) = bare.split_at(end);
-    let numbers = if suffix.is_empty() { numbers } else { numbers.trim_end_matches('.') };
-    let unreadable = || format!("could not parse {quoted} as version");
-    let mut parts = Vec::new();
-    for part in numbers.split('.') {
-        if part.is_empty() || (part.len() > 1 && part.starts_with('0')) {
-            return Err(match part.is_empty() {
-                true => unreadable(),
-                false => format!("illegal zero-prefixed version component {part:?} in {quoted}"),
-            });
-        }
-        parts.push(part.parse::<u64>().map_err(|_| unreadable())?);
-    }
-    match parts.as_slice() {
-        [major, minor, rest @ ..] => {
-            Ok(Parts { major: *major, minor: *minor, patch: rest.first().copied().unwrap_or_default() })
-        }
-        _ => Err(format!("illegal version string {quoted}")),
-    }
+fn plain_number(digits: &str, version: &str) -> Result<String, String> {
+    digits.parse::<u64>().map(|number| number.to_string()).map_err(|_| {
+        format!(
+            "illegal non-numeric version component \"{digits}\" in {version}: strconv.ParseUint: parsing \"{digits}\": \
+             value out of range"
+        )
+    })
 }
 
 /// The version by which a released Helm calls itself.
@@ -203,7 +210,7 @@ mod tests {
             let parsed = KubeVersion::parse("1.29.1-gke.100", helm).unwrap();
             assert_eq!((parsed.version.as_str(), parsed.normalized.as_str()), (version, normalized), "{helm}");
         }
-        assert_eq!(KubeVersion::parse("1.29", Helm::V3).unwrap().version, "v1.29.0");
+        assert_eq!(KubeVersion::parse("1.29", Helm::V3).unwrap().version, "v1.29");
         assert!(KubeVersion::parse("x", Helm::V4).is_err());
     }
 

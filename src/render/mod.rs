@@ -1,4 +1,21 @@
 //! Stage 3: a chart, values and capabilities become manifests, exactly as Helm would print them.
+//!
+//! [`render`] does what `helm template` does, [`print::template_output`] what it prints, [`facts`] reads from the
+//! result what later stages ask about.
+
+pub mod capabilities;
+mod context;
+pub mod error;
+pub mod facts;
+mod files;
+pub mod functions;
+mod glob;
+mod head;
+pub mod host;
+pub mod manifests;
+mod pipeline;
+pub mod print;
+mod toml_text;
 
 use std::sync::Arc;
 
@@ -7,6 +24,9 @@ use serde_json::Value;
 use crate::chart::{Chart, Values};
 
 pub use crate::chart::Helm;
+pub use error::Error;
+pub use pipeline::render;
+pub use print::{PrintOptions, template_output};
 
 /// When a hook runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -98,6 +118,26 @@ pub struct Options {
     pub check_schema: bool,
     /// Bounds.
     pub limits: crate::limits::Limits,
+    /// Who answers what a template asks of the outside world.
+    pub answers: Arc<dyn host::Answers>,
+}
+
+impl Default for Options {
+    /// What `helm template` assumes without flags, for the newest Helm.
+    fn default() -> Self {
+        Self {
+            helm: Helm::V4,
+            release: "release-name".to_owned(),
+            namespace: "default".to_owned(),
+            revision: 1,
+            is_upgrade: false,
+            kube_version: None,
+            api_versions: Vec::new(),
+            check_schema: true,
+            limits: crate::limits::Limits::default(),
+            answers: Arc::new(host::Offline::default()),
+        }
+    }
 }
 
 /// A rendered release.

@@ -1,0 +1,89 @@
+//! `.Files`: the chart's own files as templates read them.
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+
+use super::glob::Glob;
+use crate::chart::File;
+use crate::template::object::Method;
+use crate::template::types::{MapType, Type};
+use crate::template::value::{Entries, GoStr, Map, Value};
+use crate::yaml;
+
+/// Helm's `files` (Helm v4.3.1 `pkg/engine/files.go`): contents by path, with methods.
+static FILES: MapType = MapType { name: "engine.files", elem: Type::Bytes, methods: METHODS };
+
+static METHODS: &[Method] = &[
+    Method { name: "AsConfig", func: crate::func!("AsConfig", as_config) },
+    Method { name: "AsSecrets", func: crate::func!("AsSecrets", as_secrets) },
+    Method { name: "Get", func: crate::func!("Get", get) },
+    Method { name: "GetBytes", func: crate::func!("GetBytes", get_bytes) },
+    Method { name: "Glob", func: crate::func!("Glob", glob) },
+    Method { name: "Lines", func: crate::func!("Lines", lines) },
+];
+
+/// The files of a chart as a template value.
+pub(super) fn value(files: &[File]) -> Value {
+    let entries = files.iter().map(|file| {
+        let data = GoStr::from(std::sync::Arc::clone(&file.data));
+        (GoStr::from(file.path.as_str()), Value::Bytes(data))
+    });
+    Value::Map(Map::new(&FILES, entries.collect()))
+}
+
+fn contents(files: &Value, path: &str) -> GoStr {
+    match files.as_map().and_then(|map| map.get(path)) {
+        Some(Value::Bytes(data)) => data,
+        _ => GoStr::from(""),
+    }
+}
+
+fn get(files: &Value, path: &str) -> GoStr {
+    contents(files, path)
+}
+
+fn get_bytes(files: &Value, path: &str) -> Value {
+    Value::Bytes(contents(files, path))
+}
+
+fn glob(files: &Value, pattern: &str) -> Value {
+    let glob = Glob::parse(pattern);
+    let all = files.as_map().map(Map::snapshot).unwrap_or_default();
+    let found = all.into_iter().filter(|(path, _)| glob.matches(&path.lossy()));
+    Value::Map(Map::new(&FILES, found.collect::<Entries>()))
+}
+
+/// Base names with their contents, as the `data` of a ConfigMap.
+fn as_config(files: &Value) -> String {
+    flat(files, |data| data.lossy().into_owned())
+}
+
+/// Base names with their contents in Base64, as the `data` of a Secret.
+fn as_secrets(files: &Value) -> String {
+    flat(files, |data| BASE64_STANDARD.encode(data))
+}
+
+fn flat(files: &Value, text: fn(&GoStr) -> String) -> String {
+    let mut data = serde_json::Map::new();
+    for (path, contents) in files.as_map().map(Map::snapshot).unwrap_or_default() {
+        let path = path.lossy();
+        let base = path.rsplit('/').next().unwrap_or(&path).to_owned();
+        if let Value::Bytes(contents) = contents {
+            data.insert(base, serde_json::Value::String(text(&contents)));
+        }
+    }
+    let mut out = yaml::from_json(&serde_json::Value::Object(data));
+    if out.ends_with('\n') {
+        out.pop();
+    }
+    out
+}
+
+fn lines(files: &Value, path: &str) -> Vec<String> {
+    let data = contents(files, path);
+    if data.is_empty() {
+        return Vec::new();
+    }
+    let text = data.lossy();
+    text.strip_suffix('\n').unwrap_or(&text).split('\n').map(str::to_owned).collect()
+}

@@ -1,0 +1,240 @@
+//! The functions that Helm adds to Go's and Sprig's: templates in templates, YAML, JSON, TOML, cluster look-ups.
+
+use crate::chart::Helm;
+use crate::template::error::Stage;
+use crate::template::funcs::{Engine, Fault, Func, Registry};
+use crate::template::types::{DICT, LIST};
+use crate::template::value::{GoStr, List, Map, Value};
+use crate::yaml;
+
+use super::error::WARNING;
+use super::toml_text;
+
+/// How often a name may be included inside itself (Helm's `recursionMaxNums`).
+const INCLUDE_DEPTH: u64 = 1_000;
+
+static COMMON: &[Func] = &[
+    crate::func!(engine "include", include),
+    crate::func!(engine "tpl", tpl),
+    crate::func!("required", required),
+    crate::func!("fail", fail),
+    crate::func!(engine "lookup", lookup),
+    crate::func!(engine "getHostByName", get_host_by_name),
+    crate::func!("toYaml", to_yaml),
+    crate::func!("toYamlPretty", to_yaml_pretty),
+    crate::func!(engine "fromYaml", from_yaml),
+    crate::func!(engine "fromYamlArray", from_yaml_array),
+    crate::func!("toJson", to_json),
+    crate::func!("fromJson", from_json),
+    crate::func!("fromJsonArray", from_json_array),
+    crate::func!("toToml", to_toml),
+    crate::func!("fromToml", from_toml),
+];
+
+static HELM4: &[Func] = &[
+    crate::func!("mustToYaml", must_to_yaml),
+    crate::func!("mustToJson", must_to_json),
+    crate::func!("mustToToml", must_to_toml),
+];
+
+/// The functions of one Helm on top of Sprig's.
+#[must_use]
+pub fn registry(sprig: Registry, helm: Helm) -> Registry {
+    let registry = sprig.without(&["env", "expandenv"]).with(COMMON);
+    if helm.major >= 4 { registry.with(HELM4) } else { registry }
+}
+
+fn include(engine: &mut dyn Engine, name: &Value, data: &Value) -> Result<GoStr, Fault> {
+    let name = name.as_str().cloned().unwrap_or_else(|| GoStr::from(""));
+    let depth = engine.counter(&name);
+    if *depth > INCLUDE_DEPTH {
+        return Err(Fault::new(format!(
+            "rendering template has a nested reference name: {name}: unable to execute template"
+        )));
+    }
+    *depth += 1;
+    let result = engine.execute(&name, data);
+    let depth = engine.counter(&name);
+    *depth = depth.saturating_sub(1);
+    result.map_err(Fault::from)
+}
+
+fn tpl(engine: &mut dyn Engine, text: &Value, data: &Value) -> Result<GoStr, Fault> {
+    let text = text.as_str().cloned().unwrap_or_else(|| GoStr::from(""));
+    match engine.execute_text(&text, data) {
+        Ok(out) => Ok(without_no_value(out)),
+        Err(error) if error.stage == Stage::Limit => Err(Fault::from(error)),
+        Err(error) => {
+            let quoted = crate::template::printf::quote(&text);
+            let words = match error.stage {
+                Stage::Parse => format!("cannot parse template {quoted}: "),
+                _ => format!("error during tpl function execution for {quoted}: "),
+            };
+            Err(Fault::from(error).context(&words))
+        }
+    }
+}
+
+/// Takes Go's `<no value>` out, as Helm does with everything it renders.
+pub(super) fn without_no_value(text: GoStr) -> GoStr {
+    const MARK: &[u8] = b"<no value>";
+    if !text.windows(MARK.len()).any(|window| window == MARK) {
+        return text;
+    }
+    let mut out = Vec::with_capacity(text.len());
+    let mut rest: &[u8] = &text;
+    while let Some((byte, tail)) = rest.split_first() {
+        match rest.strip_prefix(MARK) {
+            Some(after) => rest = after,
+            None => {
+                out.push(*byte);
+                rest = tail;
+            }
+        }
+    }
+    GoStr::from(out)
+}
+
+fn marked(message: &str) -> Fault {
+    Fault::new(format!("{}{message}{}", WARNING.0, WARNING.1))
+}
+
+fn required(message: &str, value: &Value) -> Result<Value, Fault> {
+    let empty = value.as_str().is_some_and(|text| text.is_empty());
+    if matches!(value, Value::Nil) || empty { Err(marked(message)) } else { Ok(value.clone()) }
+}
+
+fn fail(message: &str) -> Result<String, Fault> {
+    Err(marked(message))
+}
+
+fn lookup(
+    engine: &mut dyn Engine,
+    api_version: &str,
+    kind: &str,
+    namespace: &str,
+    name: &str,
+) -> Result<Map, Fault> {
+    match engine.host().lookup(api_version, kind, namespace, name).map_err(Fault::new)? {
+        Value::Map(map) => Ok(map),
+        _ => Ok(Map::dict()),
+    }
+}
+
+fn get_host_by_name(engine: &mut dyn Engine, name: &str) -> String {
+    engine.host().resolve(name)
+}
+
+/// YAML without its last line break; empty for what has no YAML.
+fn to_yaml(value: &Value) -> String {
+    must_to_yaml(value).unwrap_or_default()
+}
+
+fn must_to_yaml(value: &Value) -> Result<String, Fault> {
+    let json = value.to_json().map_err(|fault| fault.context("error marshaling into JSON: "))?;
+    let mut text = yaml::from_json(&json);
+    if text.ends_with('\n') {
+        text.pop();
+    }
+    Ok(text)
+}
+
+fn to_yaml_pretty(value: &Value) -> String {
+    let Ok(json) = value.to_json() else { return String::new() };
+    let mut text = yaml::from_json_indented(&json, 2);
+    if text.ends_with('\n') {
+        text.pop();
+    }
+    text
+}
+
+/// A map whose only entry tells what went wrong.
+fn error_map(message: &str) -> Map {
+    let map = Map::dict();
+    map.set("Error", message);
+    map
+}
+
+/// Reads the first document of a text.
+fn from_yaml(engine: &mut dyn Engine, text: &str) -> Map {
+    match yaml::to_json(text.as_bytes(), engine.limits()) {
+        Err(error) => error_map(&error.message),
+        Ok(json) => match &json {
+            serde_json::Value::Null => Map::dict(),
+            serde_json::Value::Object(_) => as_map(&json),
+            other => error_map(&refused(other, "map[string]interface {}")),
+        },
+    }
+}
+
+fn from_yaml_array(engine: &mut dyn Engine, text: &str) -> Vec<Value> {
+    match yaml::to_json(text.as_bytes(), engine.limits()) {
+        Err(error) => vec![Value::str(error.message)],
+        Ok(serde_json::Value::Null) => Vec::new(),
+        Ok(serde_json::Value::Array(items)) => items.iter().map(Value::from_json).collect(),
+        Ok(other) => vec![Value::str(refused(&other, "[]interface {}"))],
+    }
+}
+
+/// What decoding into another type answers.
+fn refused(value: &serde_json::Value, wanted: &str) -> String {
+    let found = crate::chart::go_json::kind(value);
+    let message = format!("cannot unmarshal {found} into Go value of type {wanted}");
+    crate::chart::go_json::unmarshal(&message).message
+}
+
+fn as_map(json: &serde_json::Value) -> Map {
+    match Value::from_json(json) {
+        Value::Map(map) => map,
+        _ => Map::dict(),
+    }
+}
+
+fn to_json(value: &Value) -> String {
+    must_to_json(value).unwrap_or_default()
+}
+
+fn must_to_json(value: &Value) -> Result<String, Fault> {
+    Ok(yaml::json::encode(&value.to_json()?))
+}
+
+fn from_json(text: &str) -> Map {
+    match yaml::json::decode(text.as_bytes()) {
+        Err(error) => error_map(&error.message),
+        Ok(json) => match &json {
+            serde_json::Value::Null => Map::nil(&DICT),
+            serde_json::Value::Object(_) => as_map(&json),
+            other => error_map(&refused_json(other, "map[string]interface {}")),
+        },
+    }
+}
+
+fn from_json_array(text: &str) -> List {
+    List::from(match yaml::json::decode(text.as_bytes()) {
+        Err(error) => vec![Value::str(error.message)],
+        Ok(serde_json::Value::Null) => return List::nil(&LIST),
+        Ok(serde_json::Value::Array(items)) => items.iter().map(Value::from_json).collect(),
+        Ok(other) => vec![Value::str(refused_json(&other, "[]interface {}"))],
+    })
+}
+
+fn refused_json(value: &serde_json::Value, wanted: &str) -> String {
+    let found = crate::chart::go_json::kind(value);
+    format!("json: cannot unmarshal {found} into Go value of type {wanted}")
+}
+
+/// TOML, or the error's text.
+fn to_toml(value: &Value) -> String {
+    must_to_toml(value).unwrap_or_else(|fault| fault.message)
+}
+
+fn must_to_toml(value: &Value) -> Result<String, Fault> {
+    toml_text::encode(value)
+}
+
+fn from_toml(text: &str) -> Map {
+    match toml_text::decode(text) {
+        Ok(map) => map,
+        Err(message) => error_map(&message),
+    }
+}

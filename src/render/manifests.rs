@@ -1,0 +1,302 @@
+//! Rendered files become documents: splitting, hooks against manifests, kind order.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::head::Head;
+use super::{DeletePolicy, Helm, Hook, HookEvent, Manifest};
+use crate::chart::Error;
+use crate::limits::Limits;
+use crate::yaml;
+
+/// Kinds in the order in which Helm installs them (Helm v4.3.1 `pkg/release/v1/util/kind_sorter.go`).
+const INSTALL_ORDER: &[&str] = &[
+    "PriorityClass",
+    "Namespace",
+    "NetworkPolicy",
+    "ResourceQuota",
+    "LimitRange",
+    "PodSecurityPolicy",
+    "PodDisruptionBudget",
+    "ServiceAccount",
+    "Secret",
+    "SecretList",
+    "ConfigMap",
+    "StorageClass",
+    "PersistentVolume",
+    "PersistentVolumeClaim",
+    "CustomResourceDefinition",
+    "ClusterRole",
+    "ClusterRoleList",
+    "ClusterRoleBinding",
+    "ClusterRoleBindingList",
+    "Role",
+    "RoleList",
+    "RoleBinding",
+    "RoleBindingList",
+    "Service",
+    "DaemonSet",
+    "Pod",
+    "ReplicationController",
+    "ReplicaSet",
+    "Deployment",
+    "HorizontalPodAutoscaler",
+    "StatefulSet",
+    "Job",
+    "CronJob",
+    "IngressClass",
+    "Ingress",
+    "APIService",
+];
+
+/// Kinds that only Helm 4 knows; they come after all others it knows.
+const HELM4_ORDER: &[&str] = &["MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"];
+
+/// The rank of a kind in install order; kinds without a rank come last, by name.
+#[must_use]
+pub fn install_rank(kind: &str, helm: Helm) -> Option<usize> {
+    let own = if helm.major >= 4 { HELM4_ORDER } else { &[] };
+    INSTALL_ORDER.iter().chain(own).position(|known| *known == kind)
+}
+
+/// How install order compares two kinds.
+#[must_use]
+pub fn compare_kinds(left: &str, right: &str, helm: Helm) -> std::cmp::Ordering {
+    match (install_rank(left, helm), install_rank(right, helm)) {
+        (Some(left), Some(right)) => left.cmp(&right),
+        (Some(_), None) => std::cmp::Ordering::Less,
+        (None, Some(_)) => std::cmp::Ordering::Greater,
+        (None, None) => left.cmp(right),
+    }
+}
+
+/// Rendered files by path.
+pub(super) type Rendered = BTreeMap<String, String>;
+
+/// The documents of a render.
+#[derive(Debug, Default)]
+pub(super) struct Sorted {
+    pub(super) manifests: Vec<Manifest>,
+    pub(super) hooks: Vec<Hook>,
+    pub(super) notices: Vec<String>,
+}
+
+/// Splits and sorts all documents.
+///
+/// As Helm v4.3.1 `pkg/release/v1/util/manifest_sorter.go` `SortManifests`.
+pub(super) fn sort(files: &Rendered, helm: Helm, limits: &Limits) -> Result<Sorted, Error> {
+    let mut sorter = Sorter { helm, limits, generic: Vec::new(), hooks: Vec::new(), notices: Vec::new() };
+    for (path, content) in files {
+        let base = path.rsplit('/').next().unwrap_or(path);
+        if base.starts_with('_') || content.trim().is_empty() {
+            continue;
+        }
+        for document in split(content, helm) {
+            sorter.take(path, document)?;
+        }
+    }
+    Ok(sorter.finish())
+}
+
+struct Sorter<'a> {
+    helm: Helm,
+    limits: &'a Limits,
+    generic: Vec<(String, Manifest)>,
+    hooks: Vec<(String, Hook)>,
+    notices: Vec<String>,
+}
+
+impl Sorter<'_> {
+    fn take(&mut self, path: &str, document: &str) -> Result<(), Error> {
+        let wrap = |error: Error| error.wrap(&format!("YAML parse error on {path}"));
+        let object = yaml::to_json(document.as_bytes(), self.limits)
+            .map_err(|error| wrap(Error::new(error.message)))?;
+        let head = Head::read(&object, self.helm).map_err(wrap)?;
+        let manifest = Manifest { source: path.to_owned(), text: document.into(), object: Arc::new(object) };
+        let Some(events) = head.annotations.get("helm.sh/hook") else {
+            self.generic.push((head.kind, manifest));
+            return Ok(());
+        };
+        let known: Option<Vec<_>> =
+            events.split(',').map(|event| HookEvent::parse(&event.trim().to_lowercase())).collect();
+        match known {
+            Some(events) => self.hooks.push((head.kind.clone(), hook(&head, events, manifest))),
+            None => self.skip(events),
+        }
+        Ok(())
+    }
+
+    fn skip(&mut self, events: &str) {
+        let mut notices = crate::chart::notice::Notices::new(self.helm);
+        let quoted = crate::chart::go_text::quote(events);
+        match self.helm.major {
+            3 => notices.log("manifest_sorter.go:199", &format!("info: skipping unknown hook: {quoted}")),
+            _ => notices.info("skipping unknown hooks", &[("hookTypes", events)]),
+        }
+        self.notices.extend(notices.into_lines());
+    }
+
+    fn finish(mut self) -> Sorted {
+        let helm = self.helm;
+        self.generic.sort_by(|(left, _), (right, _)| compare_kinds(left, right, helm));
+        self.hooks.sort_by(|(left, _), (right, _)| compare_kinds(left, right, helm));
+        Sorted {
+            manifests: self.generic.into_iter().map(|(_, manifest)| manifest).collect(),
+            hooks: self.hooks.into_iter().map(|(_, hook)| hook).collect(),
+            notices: self.notices,
+        }
+    }
+}
+
+fn hook(head: &Head, events: Vec<HookEvent>, manifest: Manifest) -> Hook {
+    let annotation = |name: &str| head.annotations.get(name).map(String::as_str);
+    let policies = annotation("helm.sh/hook-delete-policy").unwrap_or_default();
+    Hook {
+        manifest,
+        events,
+        weight: annotation("helm.sh/hook-weight").and_then(|text| text.parse().ok()).unwrap_or_default(),
+        delete_policies: policies
+            .split(',')
+            .filter_map(|policy| DeletePolicy::parse(&policy.trim().to_lowercase()))
+            .collect(),
+    }
+}
+
+impl HookEvent {
+    /// All events with their names; `test-success` is an older name of `test`.
+    pub const NAMES: &[(&str, Self)] = &[
+        ("pre-install", Self::PreInstall),
+        ("post-install", Self::PostInstall),
+        ("pre-delete", Self::PreDelete),
+        ("post-delete", Self::PostDelete),
+        ("pre-upgrade", Self::PreUpgrade),
+        ("post-upgrade", Self::PostUpgrade),
+        ("pre-rollback", Self::PreRollback),
+        ("post-rollback", Self::PostRollback),
+        ("test", Self::Test),
+        ("test-success", Self::Test),
+    ];
+
+    /// The event of a name.
+    #[must_use]
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::NAMES.iter().find(|(known, _)| *known == name).map(|(_, event)| *event)
+    }
+
+    /// The event's name in annotations.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        Self::NAMES.iter().find(|(_, event)| *event == self).map_or("", |(name, _)| name)
+    }
+}
+
+impl DeletePolicy {
+    /// The policy of a name.
+    #[must_use]
+    pub fn parse(name: &str) -> Option<Self> {
+        match name {
+            "before-hook-creation" => Some(Self::BeforeHookCreation),
+            "hook-succeeded" => Some(Self::HookSucceeded),
+            "hook-failed" => Some(Self::HookFailed),
+            _ => None,
+        }
+    }
+
+    /// The policy's name in annotations.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::BeforeHookCreation => "before-hook-creation",
+            Self::HookSucceeded => "hook-succeeded",
+            Self::HookFailed => "hook-failed",
+        }
+    }
+}
+
+/// Splits a rendered file into its documents.
+///
+/// Up to Helm 4.1 a document loses its surrounding blanks; since 4.2.4 only those before it.
+#[must_use]
+pub fn split(text: &str, helm: Helm) -> Vec<&str> {
+    if helm < (Helm { major: 4, minor: 2 }) { split_trimmed(text) } else { split_by_lines(text) }
+}
+
+/// The separator `(?:^|\s*\n)---\s*`, where `^` is the start of the text.
+fn split_trimmed(text: &str) -> Vec<&str> {
+    let text = text.trim();
+    let mut documents = Vec::new();
+    let mut rest = match text.strip_prefix("---") {
+        Some(rest) => trim_start_ascii(rest),
+        None => text,
+    };
+    while let Some(at) = rest.find("\n---") {
+        let (document, after) = rest.split_at(at);
+        documents.push(document);
+        rest = trim_start_ascii(after.get("\n---".len()..).unwrap_or_default());
+    }
+    documents.push(rest);
+    documents.into_iter().map(str::trim).filter(|document| !document.is_empty()).collect()
+}
+
+/// The separator `(?m)^---[ \t]*`.
+fn split_by_lines(text: &str) -> Vec<&str> {
+    let text = text.trim_start();
+    let mut documents = Vec::new();
+    let (mut start, mut line) = (0, 0);
+    while let Some(rest) = text.get(line..) {
+        if let Some(after) = rest.strip_prefix("---") {
+            documents.extend(text.get(start..line));
+            start = text.len() - after.trim_start_matches([' ', '\t']).len();
+        }
+        match rest.find('\n') {
+            Some(end) => line += end + 1,
+            None => break,
+        }
+    }
+    documents.extend(text.get(start..));
+    documents.into_iter().map(str::trim_start).filter(|document| !document.is_empty()).collect()
+}
+
+/// Skips what Go's `\s` matches.
+fn trim_start_ascii(text: &str) -> &str {
+    text.trim_start_matches(['\t', '\n', '\u{c}', '\r', ' '])
+}
+
+/// The documents of a file below `crds/`; what can't be read is left out, Helm does not look at it when rendering.
+pub(super) fn crd_objects(data: &[u8], limits: &Limits) -> Vec<Arc<Value>> {
+    let text = String::from_utf8_lossy(data);
+    let objects = yaml::documents(&text).filter_map(|(_, document)| yaml::to_json(document.as_bytes(), limits).ok());
+    objects.filter(Value::is_object).map(Arc::new).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn splits_as_each_helm_does() {
+        for (text, helm3, helm4) in [
+            ("a: 1\n", vec!["a: 1"], vec!["a: 1\n"]),
+            ("---\na: 1\n---\n\nb: 2\n\n", vec!["a: 1", "b: 2"], vec!["a: 1\n", "b: 2\n\n"]),
+            ("a: 1\n---b: 2\n", vec!["a: 1", "b: 2"], vec!["a: 1\n", "b: 2\n"]),
+            ("a: |\n  ---\n  x\n", vec!["a: |\n  ---\n  x"], vec!["a: |\n  ---\n  x\n"]),
+            ("a\n---\n---\nb\n", vec!["a", "---\nb"], vec!["a\n", "b\n"]),
+            ("\n\n---\n# c\n--- # d\ne", vec!["# c", "# d\ne"], vec!["# c\n", "# d\ne"]),
+            ("", vec![], vec![]),
+        ] {
+            assert_eq!(split(text, Helm::V3), helm3, "{text:?}");
+            assert_eq!(split(text, Helm::V4), helm4, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn kinds_sort_as_each_helm_does() {
+        let mut kinds = vec!["Zebra", "ValidatingWebhookConfiguration", "Job", "Apple", "Namespace", ""];
+        kinds.sort_by(|a, b| compare_kinds(a, b, Helm::V3));
+        assert_eq!(kinds, ["Namespace", "Job", "", "Apple", "ValidatingWebhookConfiguration", "Zebra"]);
+        kinds.sort_by(|a, b| compare_kinds(a, b, Helm::V4));
+        assert_eq!(kinds, ["Namespace", "Job", "ValidatingWebhookConfiguration", "", "Apple", "Zebra"]);
+    }
+}

@@ -1,0 +1,176 @@
+//! The steps of `helm template`, in Helm's order and with Helm's errors.
+
+use std::sync::Arc;
+
+use super::capabilities::KubeVersion;
+use super::context::{self, Renderable};
+use super::functions::without_no_value;
+use super::host::Session;
+use super::manifests::{self, Rendered};
+use super::{CrdFile, Error, Helm, Options, Render, error, functions};
+use crate::chart::notice::{Notices, record};
+use crate::chart::{Chart, Values, dependencies, values, values_schema};
+use crate::template::value::{GoStr, Map, Value};
+
+/// Stack of the thread that renders: templates nest a thousand deep, and so may values.
+const STACK_BYTES: usize = 256 << 20;
+
+/// Renders a chart with the user's values.
+///
+/// # Errors
+/// Whatever stops Helm, in its words, with what it printed before.
+pub fn render(chart: &Chart, config: &Values, options: &Options) -> Result<Render, Error> {
+    std::thread::scope(|scope| {
+        let work = || Pipeline::new(options).run(chart, config);
+        let thread = std::thread::Builder::new().name("render".to_owned()).stack_size(STACK_BYTES);
+        match thread.spawn_scoped(scope, work) {
+            Ok(handle) => handle.join().unwrap_or_else(|_| Err(Error::rendering("rendering template failed"))),
+            Err(error) => Err(Error::before(format!("cannot start a thread to render: {error}"))),
+        }
+    })
+}
+
+struct Pipeline<'a> {
+    options: &'a Options,
+    helm: Helm,
+    notices: Notices,
+}
+
+impl<'a> Pipeline<'a> {
+    fn new(options: &'a Options) -> Self {
+        Self { options, helm: options.helm, notices: Notices::new(options.helm) }
+    }
+
+    fn run(mut self, chart: &Chart, config: &Values) -> Result<Render, Error> {
+        self.notices.extend(&chart.notices);
+        match self.steps(chart, config) {
+            Ok(render) => Ok(Render { warnings: self.notices.into_lines(), ..render }),
+            Err(error) => Err(Error { warnings: self.notices.into_lines(), ..error }),
+        }
+    }
+
+    fn steps(&mut self, chart: &Chart, config: &Values) -> Result<Render, Error> {
+        let kube = self.kube_version()?;
+        self.check_installable(chart)?;
+        self.check_name()?;
+        let mut chart = chart.clone();
+        dependencies::process(&mut chart, config, &mut self.notices).map_err(|error| self.dependencies_failed(error))?;
+        let merged = values::coalesce(&chart, config, &mut self.notices)?;
+        if self.options.check_schema {
+            values_schema::check(&chart, &merged, self.helm)?;
+        }
+        self.check_kube_version(&chart, &kube)?;
+        let mut rendered = self.templates(&chart, &merged, &kube)?;
+        let notes = take_notes(&mut rendered, &chart);
+        let sorted = manifests::sort(&rendered, self.helm, &self.options.limits)
+            .map_err(|error| Error::rendering(error.message))?;
+        self.notices.extend(&sorted.notices);
+        Ok(Render {
+            crds: self.crds(&chart),
+            chart: Arc::new(chart),
+            values: Arc::new(merged),
+            config: Arc::new(config.clone()),
+            manifests: sorted.manifests,
+            hooks: sorted.hooks,
+            notes,
+            warnings: Vec::new(),
+        })
+    }
+
+    fn kube_version(&self) -> Result<KubeVersion, Error> {
+        match self.options.kube_version.as_deref() {
+            None | Some("") => Ok(KubeVersion::default_of(self.helm)),
+            Some(text) => Ok(KubeVersion::parse(text, self.helm)?),
+        }
+    }
+
+    fn check_installable(&mut self, chart: &Chart) -> Result<(), Error> {
+        let kind = chart.metadata.kind.as_str();
+        if !matches!(kind, "" | "application") {
+            return Err(Error::before(format!("{kind} charts are not installable")));
+        }
+        if chart.metadata.rest.get("deprecated").and_then(serde_json::Value::as_bool) == Some(true) {
+            self.notices.command_warning("This chart is deprecated", "this chart is deprecated");
+        }
+        let missing = dependencies::missing(chart);
+        if missing.is_empty() {
+            return Ok(());
+        }
+        let advice = match (self.helm.major, self.helm.minor) {
+            (3, _) => "An error occurred while checking for chart dependencies. You may need to run `helm dependency build`",
+            (4, 0 | 1) => "an error occurred while checking for chart dependencies. You may need to run `helm dependency build`",
+            _ => "an error occurred while checking for chart dependencies. You may need to run 'helm dependency build'",
+        };
+        Err(Error::before(format!(
+            "{advice} to fetch missing dependencies: found in Chart.yaml, but missing in charts/ directory: {}",
+            missing.join(", ")
+        )))
+    }
+
+    fn check_name(&mut self) -> Result<(), Error> {
+        let name = self.options.release.as_str();
+        if name.len() <= 53 && is_dns_name(name) {
+            return Ok(());
+        }
+        let quoted = crate::chart::go_text::quote(name);
+        let problem = match name {
+            "" => "no name provided".to_owned(),
+            _ => format!("invalid release name, must match regex {NAME_PATTERN} and the length must not be longer than 53"),
+        };
+        let problem = format!("release name {quoted}: {problem}");
+        Err(self.failed("release name check failed", &problem))
+    }
+
+    /// Helm 4 logs some errors before it wraps them.
+    fn failed(&mut self, what: &str, problem: &str) -> Error {
+        if self.helm.major == 3 {
+            return Error::before(problem);
+        }
+        self.notices.extend(&[record("ERROR", what, &[("error", problem)])]);
+        Error::before(format!("{what}: {problem}"))
+    }
+
+    fn dependencies_failed(&mut self, error: crate::chart::Error) -> Error {
+        self.failed("chart dependencies processing failed", &error.message)
+    }
+
+    fn check_kube_version(&self, chart: &Chart, kube: &KubeVersion) -> Result<(), Error> {
+        let wanted = &chart.metadata.kube_version;
+        if wanted.is_empty() || dependencies::is_compatible(wanted, &kube.normalized) {
+            return Ok(());
+        }
+        let shown = if self.helm.major == 3 { &kube.normalized } else { &kube.version };
+        Err(Error::rendering(format!(
+            "chart requires kubeVersion: {wanted} which is incompatible with Kubernetes {shown}"
+        )))
+    }
+
+    fn crds(&self, chart: &Chart) -> Vec<CrdFile> {
+        let files = chart.crd_files().into_iter();
+        files
+            .map(|(source, data)| {
+                let objects = manifests::crd_objects(&data, &self.options.limits);
+                CrdFile { source, data, objects }
+            })
+            .collect()
+    }
+}
+
+const NAME_PATTERN: &str = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$";
+
+/// Whether a name matches [`NAME_PATTERN`].
+fn is_dns_name(name: &str) -> bool {
+    let inner = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    let label = |part: &str| {
+        !part.is_empty() && part.chars().all(inner) && !part.starts_with('-') && !part.ends_with('-')
+    };
+    name.split('.').all(label)
+}
+
+/// Takes every NOTES.txt out; the root chart's own is kept.
+fn take_notes(rendered: &mut Rendered, chart: &Chart) -> Option<String> {
+    let own = format!("{}/templates/NOTES.txt", chart.name());
+    let notes = rendered.remove(&own);
+    rendered.retain(|path, _| !path.ends_with("NOTES.txt"));
+    notes
+}

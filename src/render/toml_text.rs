@@ -1,0 +1,296 @@
+//! TOML as Helm's `toToml` and `fromToml` write and read it.
+//!
+//! The form is that of BurntSushi/toml v1.6 `encode.go`: sorted keys, plain entries before tables, two spaces per level.
+
+use crate::chart::go_text::float_g;
+use crate::template::funcs::Fault;
+use crate::template::types::{SliceType, Type};
+use crate::template::value::{Entries, GoStr, List, Map, Value};
+
+/// `[]map[string]interface {}`, which arrays of tables decode to.
+static TABLES: SliceType = SliceType {
+    name: "[]map[string]interface {}",
+    elem: Type::Map(&crate::template::types::DICT),
+    methods: &[],
+};
+
+/// Deepest nesting that is written.
+const DEPTH: usize = 1_000;
+
+/// Writes a value as a document.
+///
+/// # Errors
+/// In the library's words: nil in an array, tables without a key.
+pub(super) fn encode(value: &Value) -> Result<String, Fault> {
+    let mut encoder = Encoder { out: String::new() };
+    encoder.encode(&[], value)?;
+    Ok(encoder.out)
+}
+
+/// Reads a document.
+///
+/// # Errors
+/// What is wrong with it.
+pub(super) fn decode(text: &str) -> Result<Map, String> {
+    let table: toml::Table = text.parse().map_err(|error: toml::de::Error| format!("toml: {}", error.message()))?;
+    Ok(decode_table(&table))
+}
+
+fn decode_table(table: &toml::Table) -> Map {
+    table.iter().map(|(key, value)| (key.as_str(), decode_value(value))).collect()
+}
+
+fn decode_value(value: &toml::Value) -> Value {
+    match value {
+        toml::Value::String(text) => Value::str(text.as_str()),
+        toml::Value::Integer(number) => Value::Int64(*number),
+        toml::Value::Float(number) => Value::Float(*number),
+        toml::Value::Boolean(flag) => Value::Bool(*flag),
+        toml::Value::Datetime(time) => Value::str(time.to_string()),
+        toml::Value::Array(items) => {
+            let tables = !items.is_empty() && items.iter().all(toml::Value::is_table);
+            let values = items.iter().map(decode_value).collect();
+            if tables { Value::List(List::new(&TABLES, values)) } else { Value::list(values) }
+        }
+        toml::Value::Table(table) => Value::Map(decode_table(table)),
+    }
+}
+
+/// What an entry is for the order of output.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Shape {
+    Nil,
+    Plain,
+    Table,
+    Tables,
+}
+
+struct Encoder {
+    out: String,
+}
+
+impl Encoder {
+    fn encode(&mut self, key: &[GoStr], value: &Value) -> Result<(), Fault> {
+        if key.len() > DEPTH {
+            return Err(Fault::new("toml: nested too deeply"));
+        }
+        match (shape(value)?, value) {
+            (Shape::Nil, _) => Ok(()),
+            (Shape::Tables, Value::List(list)) => self.tables(key, list),
+            (Shape::Table, value) => self.table(key, &entries(value)),
+            (_, value) => {
+                if let Some(name) = key.last() {
+                    self.indent(key);
+                    self.out.push_str(&bare_or_quoted(name));
+                    self.out.push_str(" = ");
+                    self.element(value)?;
+                    self.newline();
+                    return Ok(());
+                }
+                self.element(value)
+            }
+        }
+    }
+
+    fn tables(&mut self, key: &[GoStr], list: &List) -> Result<(), Fault> {
+        if key.is_empty() {
+            return Err(Fault::new("toml: top-level values must be Go maps or structs"));
+        }
+        for item in list.iter() {
+            self.newline();
+            self.indent(key);
+            self.out.push_str(&format!("[[{}]]", dotted(key)));
+            self.newline();
+            self.map(key, &entries(item))?;
+        }
+        Ok(())
+    }
+
+    fn table(&mut self, key: &[GoStr], entries: &Entries) -> Result<(), Fault> {
+        if key.len() == 1 {
+            self.newline();
+        }
+        if !key.is_empty() {
+            self.indent(key);
+            self.out.push_str(&format!("[{}]", dotted(key)));
+            self.newline();
+        }
+        self.map(key, entries)
+    }
+
+    fn map(&mut self, key: &[GoStr], entries: &Entries) -> Result<(), Fault> {
+        for tables in [false, true] {
+            for (name, value) in entries {
+                if is_table(value)? == tables {
+                    let mut inner = key.to_vec();
+                    inner.push(name.clone());
+                    self.encode(&inner, value)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn element(&mut self, value: &Value) -> Result<(), Fault> {
+        match value {
+            Value::String(text) => self.quoted(text),
+            Value::Bool(flag) => self.out.push_str(if *flag { "true" } else { "false" }),
+            Value::Float(number) => self.out.push_str(&float(*number)),
+            Value::Uint64(number) => self.out.push_str(&number.to_string()),
+            Value::Bytes(bytes) => {
+                let items: Vec<_> = bytes.iter().map(u8::to_string).collect();
+                self.out.push_str(&format!("[{}]", items.join(", ")));
+            }
+            Value::List(list) => return self.array(list),
+            Value::Map(_) | Value::Object(_) => return self.inline(&entries(value)),
+            other => match other.as_int() {
+                Some(number) => self.out.push_str(&number.to_string()),
+                None => return Err(Fault::new(format!("unexpected type: {}", other.type_name()))),
+            },
+        }
+        Ok(())
+    }
+
+    fn array(&mut self, list: &List) -> Result<(), Fault> {
+        self.out.push('[');
+        for (index, item) in list.iter().enumerate() {
+            if index > 0 {
+                self.out.push_str(", ");
+            }
+            self.element(item)?;
+        }
+        self.out.push(']');
+        Ok(())
+    }
+
+    fn inline(&mut self, entries: &Entries) -> Result<(), Fault> {
+        self.out.push('{');
+        let mut first = true;
+        for tables in [false, true] {
+            for (name, value) in entries {
+                if matches!(value, Value::Nil) || is_table(value)? != tables {
+                    continue;
+                }
+                if !std::mem::take(&mut first) {
+                    self.out.push_str(", ");
+                }
+                self.out.push_str(&bare_or_quoted(name));
+                self.out.push_str(" = ");
+                self.element(value)?;
+            }
+        }
+        self.out.push('}');
+        Ok(())
+    }
+
+    fn quoted(&mut self, text: &GoStr) {
+        self.out.push_str(&quote(&text.lossy()));
+    }
+
+    fn indent(&mut self, key: &[GoStr]) {
+        self.out.push_str(&"  ".repeat(key.len().saturating_sub(1)));
+    }
+
+    fn newline(&mut self) {
+        if !self.out.is_empty() {
+            self.out.push('\n');
+        }
+    }
+}
+
+fn entries(value: &Value) -> Entries {
+    match value {
+        Value::Map(map) => map.entries().clone(),
+        Value::Object(object) => {
+            object.fields().iter().map(|field| (GoStr::from(field.name), field.value.clone())).collect()
+        }
+        _ => Entries::new(),
+    }
+}
+
+fn shape(value: &Value) -> Result<Shape, Fault> {
+    Ok(match value {
+        Value::Nil => Shape::Nil,
+        Value::Map(map) if map.is_nil() => Shape::Nil,
+        Value::Map(_) => Shape::Table,
+        Value::Object(object) => if object.is_nil() { Shape::Nil } else { Shape::Table },
+        Value::List(list) if list.is_nil() => Shape::Nil,
+        Value::List(list) => {
+            if list.iter().any(|item| matches!(item, Value::Nil)) {
+                return Err(Fault::new("toml: cannot encode array with nil element"));
+            }
+            let all = list.iter().all(|item| matches!(item, Value::Map(_) | Value::Object(_)));
+            if all && !list.is_empty() { Shape::Tables } else { Shape::Plain }
+        }
+        _ => Shape::Plain,
+    })
+}
+
+fn is_table(value: &Value) -> Result<bool, Fault> {
+    Ok(matches!(shape(value)?, Shape::Table | Shape::Tables))
+}
+
+fn dotted(key: &[GoStr]) -> String {
+    key.iter().map(bare_or_quoted).collect::<Vec<_>>().join(".")
+}
+
+fn bare_or_quoted(name: &GoStr) -> String {
+    let bare = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
+    if !name.is_empty() && name.iter().all(bare) { name.lossy().into_owned() } else { quote(&name.lossy()) }
+}
+
+fn quote(text: &str) -> String {
+    let mut out = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\u{8}' => out.push_str("\\b"),
+            '\t' => out.push_str("\\t"),
+            '\n' => out.push_str("\\n"),
+            '\u{c}' => out.push_str("\\f"),
+            '\r' => out.push_str("\\r"),
+            c if c.is_ascii_control() => out.push_str(&format!("\\u{:04x}", u32::from(c))),
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+    out
+}
+
+/// Every float has a point or an exponent.
+fn float(number: f64) -> String {
+    match number {
+        n if n.is_nan() => "nan".to_owned(),
+        n if n.is_infinite() => if n > 0.0 { "inf" } else { "-inf" }.to_owned(),
+        n => {
+            let text = float_g(n);
+            if text.contains(['.', 'e']) { text } else { format!("{text}.0") }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plain_entries_come_before_tables() {
+        let json = serde_json::json!({
+            "a": {"b": 1, "c": "x", "deep": {"y": [1, 2]}},
+            "d": true,
+            "list": [{"k": 1}, {"k": 2}],
+        });
+        let text = encode(&Value::from_json_exact(&json)).unwrap();
+        assert_eq!(
+            text,
+            "d = true\n\n[a]\n  b = 1\n  c = \"x\"\n  [a.deep]\n    y = [1, 2]\n\n[[list]]\n  k = 1\n\n[[list]]\n  k = 2\n"
+        );
+    }
+
+    #[test]
+    fn floats_keep_a_point() {
+        let text = encode(&Value::from_json(&serde_json::json!({"f": 1, "g": 2.5, "h": 1_000_000}))).unwrap();
+        assert_eq!(text, "f = 1.0\ng = 2.5\nh = 1e+06\n");
+    }
+}

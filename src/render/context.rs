@@ -55,7 +55,7 @@ fn kube_version_text(version: &Value) -> String {
 }
 
 /// One template to render and the chart's context it sees.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(super) struct Renderable {
     /// Full name, e.g. `parent/charts/child/templates/a.yaml`.
     pub(super) name: String,

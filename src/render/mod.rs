@@ -15,6 +15,7 @@ pub mod host;
 pub mod manifests;
 mod pipeline;
 pub mod print;
+mod templates;
 mod toml_text;
 
 use std::sync::Arc;

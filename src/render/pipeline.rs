@@ -3,31 +3,19 @@
 use std::sync::Arc;
 
 use super::capabilities::KubeVersion;
-use super::context::{self, Renderable};
-use super::functions::without_no_value;
-use super::host::Session;
 use super::manifests::{self, Rendered};
-use super::{CrdFile, Error, Helm, Options, Render, error, functions};
+use super::{CrdFile, Error, Helm, Options, Render, context, templates};
 use crate::chart::notice::{Notices, record};
 use crate::chart::{Chart, Values, dependencies, values, values_schema};
-use crate::template::value::{GoStr, Map, Value};
-
-/// Stack of the thread that renders: templates nest a thousand deep, and so may values.
-const STACK_BYTES: usize = 256 << 20;
+use crate::template::stack;
 
 /// Renders a chart with the user's values.
 ///
 /// # Errors
 /// Whatever stops Helm, in its words, with what it printed before.
 pub fn render(chart: &Chart, config: &Values, options: &Options) -> Result<Render, Error> {
-    std::thread::scope(|scope| {
-        let work = || Pipeline::new(options).run(chart, config);
-        let thread = std::thread::Builder::new().name("render".to_owned()).stack_size(STACK_BYTES);
-        match thread.spawn_scoped(scope, work) {
-            Ok(handle) => handle.join().unwrap_or_else(|_| Err(Error::rendering("rendering template failed"))),
-            Err(error) => Err(Error::before(format!("cannot start a thread to render: {error}"))),
-        }
-    })
+    stack::deep(|| Pipeline::new(options).run(chart, config))
+        .unwrap_or_else(|error| Err(Error::before(format!("cannot render: {error}"))))
 }
 
 struct Pipeline<'a> {
@@ -60,7 +48,8 @@ impl<'a> Pipeline<'a> {
             values_schema::check(&chart, &merged, self.helm)?;
         }
         self.check_kube_version(&chart, &kube)?;
-        let mut rendered = self.templates(&chart, &merged, &kube)?;
+        let found = context::renderables(&chart, &merged, &kube, self.options);
+        let mut rendered = templates::execute(found, self.options)?;
         let notes = take_notes(&mut rendered, &chart);
         let sorted = manifests::sort(&rendered, self.helm, &self.options.limits)
             .map_err(|error| Error::rendering(error.message))?;

@@ -220,7 +220,7 @@ pub(crate) fn template_options(helm: crate::render::Helm, subject: &Subject) -> 
         kube_version: None,
         api_versions: Vec::new(),
         check_schema: true,
-        limits: crate::limits::Limits::default(),
+        ..Options::default()
     }
 }
 

@@ -1,0 +1,69 @@
+//! Parsing and executing a chart's templates in Helm's order.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::context::{Renderable, values_type};
+use super::functions::without_no_value;
+use super::host::Session;
+use super::manifests::Rendered;
+use super::{Error, Options, error, functions};
+use crate::template::funcs;
+use crate::template::set::{MissingKey, Set};
+use crate::template::value::{GoStr, Map, Value};
+
+/// The name of Helm's root template, which texts given to `tpl` carry in messages.
+const ROOT: &str = "gotpl";
+
+/// Renders everything that is no partial.
+///
+/// As Helm v4.3.1 `pkg/engine/engine.go` `render`.
+pub(super) fn execute(found: Vec<Renderable>, options: &Options) -> Result<Rendered, Error> {
+    let order = in_order(found);
+    let registry = functions::registry(funcs::sprig(), options.helm);
+    let mut set = Set::new(ROOT, registry, MissingKey::Zero);
+    for template in &order {
+        set.parse(&template.name, Arc::clone(&template.text))
+            .map_err(|problem| error::parse_error(&template.name, &problem))?;
+    }
+    let mut session = Session::new(Arc::clone(&options.answers));
+    let mut exec = set.exec(&mut session, &options.limits);
+    let mut rendered = Rendered::new();
+    for template in order.iter().filter(|template| !is_partial(&template.name)) {
+        let data = data(template, options);
+        let out = exec
+            .render(&template.name, &data)
+            .map_err(|problem| error::exec_error(&template.name, &problem, options.helm))?;
+        rendered.insert(template.name.clone(), text(out));
+    }
+    Ok(rendered)
+}
+
+/// Deepest paths first, each depth from the end of the alphabet: a parent's definitions come last and win.
+fn in_order(found: Vec<Renderable>) -> Vec<Renderable> {
+    let by_name: BTreeMap<String, Renderable> =
+        found.into_iter().map(|template| (template.name.clone(), template)).collect();
+    let mut order: Vec<_> = by_name.into_values().rev().collect();
+    order.sort_by_key(|template| std::cmp::Reverse(template.name.matches('/').count()));
+    order
+}
+
+fn is_partial(name: &str) -> bool {
+    name.rsplit('/').next().is_some_and(|base| base.starts_with('_'))
+}
+
+/// The chart's context, with `.Template` set for this file.
+fn data(template: &Renderable, options: &Options) -> Value {
+    let ty = values_type(options.helm);
+    let own = Map::new(ty, Default::default());
+    own.set("Name", template.name.as_str());
+    own.set("BasePath", template.base_path.as_str());
+    template.context.set("Template", own);
+    Value::Map(template.context.with_type(ty))
+}
+
+/// The output as text; bytes that are no UTF-8 become U+FFFD, which Go would print as they are.
+fn text(out: Vec<u8>) -> String {
+    let clean = without_no_value(GoStr::from(out));
+    String::from_utf8(clean.as_bytes().to_vec()).unwrap_or_else(|_| clean.lossy().into_owned())
+}

@@ -2,7 +2,7 @@
 
 use crate::chart::Helm;
 use crate::template::error::Stage;
-use crate::template::funcs::{Engine, Fault, Func, Registry};
+use crate::template::funcs::{Engine, Fault, Func, Registry, sprig};
 use crate::template::types::{DICT, LIST};
 use crate::template::value::{GoStr, List, Map, Value};
 use crate::yaml;
@@ -39,8 +39,8 @@ static HELM4: &[Func] = &[
 
 /// The functions of one Helm on top of Sprig's.
 #[must_use]
-pub fn registry(sprig: Registry, helm: Helm) -> Registry {
-    let registry = sprig.without(&["env", "expandenv"]).with(COMMON);
+pub fn registry(helm: Helm) -> Registry {
+    let registry = sprig::add_to(Registry::go()).without(&["env", "expandenv"]).with(COMMON);
     if helm.major >= 4 { registry.with(HELM4) } else { registry }
 }
 

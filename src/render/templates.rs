@@ -8,7 +8,6 @@ use super::functions::without_no_value;
 use super::host::Session;
 use super::manifests::Rendered;
 use super::{Error, Options, error, functions};
-use crate::template::funcs;
 use crate::template::set::{MissingKey, Set};
 use crate::template::value::{GoStr, Map, Value};
 
@@ -20,7 +19,7 @@ const ROOT: &str = "gotpl";
 /// As Helm v4.3.1 `pkg/engine/engine.go` `render`.
 pub(super) fn execute(found: Vec<Renderable>, options: &Options) -> Result<Rendered, Error> {
     let order = in_order(found);
-    let registry = functions::registry(funcs::sprig(), options.helm);
+    let registry = functions::registry(options.helm);
     let mut set = Set::new(ROOT, registry, MissingKey::Zero);
     for template in &order {
         set.parse(&template.name, Arc::clone(&template.text))

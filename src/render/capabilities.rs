@@ -208,7 +208,11 @@ mod tests {
             (Helm::V4, "v1.29.1-gke.100", "v1.29.1"),
         ] {
             let parsed = KubeVersion::parse("1.29.1-gke.100", helm).unwrap();
-            assert_eq!((parsed.version.as_str(), parsed.normalized.as_str()), (version, normalized), "{helm}");
+            assert_eq!(
+                (parsed.version.as_str(), parsed.normalized.as_str()),
+                (version, normalized),
+                "{helm}"
+            );
         }
         assert_eq!(KubeVersion::parse("1.29", Helm::V3).unwrap().version, "v1.29");
         assert!(KubeVersion::parse("x", Helm::V4).is_err());

@@ -250,9 +250,9 @@ fn strings(items: Option<&Json>, helm: Helm) -> Value {
 fn annotations(map: Option<&Json>) -> Value {
     match map.and_then(Json::as_object) {
         None => Value::Map(Map::nil(&STRING_MAP)),
-        Some(map) => {
-            Value::string_map(map.iter().map(|(key, value)| (key.as_str(), value.as_str().unwrap_or_default())))
-        }
+        Some(map) => Value::string_map(
+            map.iter().map(|(key, value)| (key.as_str(), value.as_str().unwrap_or_default())),
+        ),
     }
 }
 

@@ -157,7 +157,8 @@ fn multiply(left: &[Vec<Part>], right: &[Vec<Part>]) -> Option<Vec<Vec<Part>>> {
     if left.len().saturating_mul(right.len()) > ALTERNATIVES {
         return None;
     }
-    let join = |head: &Vec<Part>| right.iter().map(|tail| [head.as_slice(), tail].concat()).collect::<Vec<_>>();
+    let join =
+        |head: &Vec<Part>| right.iter().map(|tail| [head.as_slice(), tail].concat()).collect::<Vec<_>>();
     Some(left.iter().flat_map(join).collect())
 }
 

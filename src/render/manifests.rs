@@ -267,7 +267,8 @@ fn trim_start_ascii(text: &str) -> &str {
 /// The documents of a file below `crds/`; what can't be read is left out, Helm does not look at it when rendering.
 pub(super) fn crd_objects(data: &[u8], limits: &Limits) -> Vec<Arc<Value>> {
     let text = String::from_utf8_lossy(data);
-    let objects = yaml::documents(&text).filter_map(|(_, document)| yaml::to_json(document.as_bytes(), limits).ok());
+    let objects =
+        yaml::documents(&text).filter_map(|(_, document)| yaml::to_json(document.as_bytes(), limits).ok());
     objects.filter(Value::is_object).map(Arc::new).collect()
 }
 

@@ -42,7 +42,8 @@ impl<'a> Pipeline<'a> {
         self.check_installable(chart)?;
         self.check_name()?;
         let mut chart = chart.clone();
-        dependencies::process(&mut chart, config, &mut self.notices).map_err(|error| self.dependencies_failed(error))?;
+        dependencies::process(&mut chart, config, &mut self.notices)
+            .map_err(|error| self.dependencies_failed(error))?;
         let merged = values::coalesce(&chart, config, &mut self.notices)?;
         if self.options.check_schema {
             values_schema::check(&chart, &merged, self.helm)?;
@@ -86,9 +87,15 @@ impl<'a> Pipeline<'a> {
             return Ok(());
         }
         let advice = match (self.helm.major, self.helm.minor) {
-            (3, _) => "An error occurred while checking for chart dependencies. You may need to run `helm dependency build`",
-            (4, 0 | 1) => "an error occurred while checking for chart dependencies. You may need to run `helm dependency build`",
-            _ => "an error occurred while checking for chart dependencies. You may need to run 'helm dependency build'",
+            (3, _) => {
+                "An error occurred while checking for chart dependencies. You may need to run `helm dependency build`"
+            }
+            (4, 0 | 1) => {
+                "an error occurred while checking for chart dependencies. You may need to run `helm dependency build`"
+            }
+            _ => {
+                "an error occurred while checking for chart dependencies. You may need to run 'helm dependency build'"
+            }
         };
         Err(Error::before(format!(
             "{advice} to fetch missing dependencies: found in Chart.yaml, but missing in charts/ directory: {}",
@@ -104,7 +111,9 @@ impl<'a> Pipeline<'a> {
         let quoted = crate::chart::go_text::quote(name);
         let problem = match name {
             "" => "no name provided".to_owned(),
-            _ => format!("invalid release name, must match regex {NAME_PATTERN} and the length must not be longer than 53"),
+            _ => format!(
+                "invalid release name, must match regex {NAME_PATTERN} and the length must not be longer than 53"
+            ),
         };
         let problem = format!("release name {quoted}: {problem}");
         Err(self.failed("release name check failed", &problem))

@@ -60,7 +60,8 @@ fn is_test(hook: &Hook) -> bool {
 }
 
 fn show_only(printed: &str, helm: Helm, patterns: &[String]) -> Result<String, Error> {
-    let documents: Vec<_> = split(printed, helm).into_iter().filter_map(|text| Some((path_of(text)?, text))).collect();
+    let documents: Vec<_> =
+        split(printed, helm).into_iter().filter_map(|text| Some((path_of(text)?, text))).collect();
     let mut out = String::new();
     for pattern in patterns {
         let matches = |path: &str| path_match(pattern, path) == Some(true);

@@ -32,7 +32,8 @@ pub(super) fn encode(value: &Value) -> Result<String, Fault> {
 /// # Errors
 /// What is wrong with it.
 pub(super) fn decode(text: &str) -> Result<Map, String> {
-    let table: toml::Table = text.parse().map_err(|error: toml::de::Error| format!("toml: {}", error.message()))?;
+    let table: toml::Table =
+        text.parse().map_err(|error: toml::de::Error| format!("toml: {}", error.message()))?;
     Ok(decode_table(&table))
 }
 
@@ -213,7 +214,13 @@ fn shape(value: &Value) -> Result<Shape, Fault> {
         Value::Nil => Shape::Nil,
         Value::Map(map) if map.is_nil() => Shape::Nil,
         Value::Map(_) => Shape::Table,
-        Value::Object(object) => if object.is_nil() { Shape::Nil } else { Shape::Table },
+        Value::Object(object) => {
+            if object.is_nil() {
+                Shape::Nil
+            } else {
+                Shape::Table
+            }
+        }
         Value::List(list) if list.is_nil() => Shape::Nil,
         Value::List(list) => {
             if list.iter().any(|item| matches!(item, Value::Nil)) {

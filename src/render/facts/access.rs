@@ -51,7 +51,8 @@ fn grant<'a>(binding: &Value, mut objects: impl Iterator<Item = &'a Value>) -> G
     let cluster_wide = k8s::text(binding, "/kind") == "ClusterRoleBinding";
     let namespace = k8s::text(binding, "/metadata/namespace").to_owned();
     let (kind, name) = (k8s::text(binding, "/roleRef/kind"), k8s::text(binding, "/roleRef/name"));
-    let in_place = |role: &Value| kind == "ClusterRole" || k8s::text(role, "/metadata/namespace") == namespace;
+    let in_place =
+        |role: &Value| kind == "ClusterRole" || k8s::text(role, "/metadata/namespace") == namespace;
     let role = objects.find(|object| {
         k8s::text(object, "/kind") == kind && k8s::text(object, "/metadata/name") == name && in_place(object)
     });

@@ -97,7 +97,9 @@ fn config_maps(pod: &Value) -> Vec<String> {
     let mut names: Vec<String> = volumes.flat_map(volume_config_maps).collect();
     for container in containers(pod) {
         let sources = container.get("envFrom").and_then(Value::as_array).into_iter().flatten();
-        names.extend(sources.filter_map(|source| Some(source.pointer("/configMapRef/name")?.as_str()?.to_owned())));
+        names.extend(
+            sources.filter_map(|source| Some(source.pointer("/configMapRef/name")?.as_str()?.to_owned())),
+        );
     }
     names
 }

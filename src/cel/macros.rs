@@ -103,7 +103,7 @@ fn bind(helper: &mut MacroExprHelper<'_>, name: String, init: IdedExpr, body: Id
 
 /// The expression with both variables bound to the parts of the entry.
 fn with_entry(helper: &mut MacroExprHelper<'_>, names: &(String, String), body: IdedExpr) -> IdedExpr {
-    let mut part = |i: i64, helper: &mut MacroExprHelper<'_>| {
+    let part = |i: i64, helper: &mut MacroExprHelper<'_>| {
         let entry = ident(helper, ENTRY);
         let index = literal(helper, LiteralValue::Int(i.into()));
         call(helper, operators::INDEX, vec![entry, index])

@@ -1,5 +1,7 @@
 //! CEL as Kubernetes speaks it: the `cel` crate's language plus the Kubernetes libraries, errors in cel-go's words.
 
+mod check;
+mod decl;
 mod error;
 mod escape;
 mod functions;
@@ -9,6 +11,8 @@ mod program;
 mod values;
 
 pub use ::cel::Value;
+pub use check::{Checked, check};
+pub use decl::{Decl, MAX_REQUEST};
 pub use error::EvalError;
 pub use escape::{escape, is_reserved};
 pub use program::Program;

@@ -48,6 +48,12 @@ impl Program {
         self.inner.expression()
     }
 
+    /// Where the parts of the expression stand in its source.
+    #[must_use]
+    pub(super) fn source_info(&self) -> &::cel::common::ast::SourceInfo {
+        self.inner.source_info()
+    }
+
     /// Evaluates the expression with variables bound.
     ///
     /// # Errors

@@ -9,6 +9,7 @@ mod extensions;
 mod names;
 mod priority;
 mod structure;
+mod types;
 mod versions;
 
 use serde_json::{Map, Value, json};

@@ -7,8 +7,8 @@ use crate::schema::{KubeVersion, crd};
 
 const SEQUENCES: &[&str] = &["crd-invalid-object", "crd-invalid-cel"];
 
-/// Answers that need types and cost estimates of CEL expressions, not followed yet.
-const NEEDS_TYPES: &[&str] = &["1", "2", "3", "4", "7", "14", "15", "16", "21", "22", "23", "26"];
+/// The word `in` as a field: our parser words the syntax error otherwise.
+const OTHER_WORDS: &[&str] = &["crd-invalid-cel[26]"];
 
 #[test]
 fn judges_definitions_as_the_server_did() {
@@ -22,7 +22,7 @@ fn judges_definitions_as_the_server_did() {
             continue;
         }
         for (i, pair) in sequence["pairs"].as_array().expect("pairs").iter().enumerate() {
-            let known = id == "crd-invalid-cel" && NEEDS_TYPES.contains(&i.to_string().as_str());
+            let known = OTHER_WORDS.contains(&format!("{id}[{i}]").as_str());
             if known || pair["method"] != "POST" || !pair["request"].is_object() {
                 score.skipped += 1;
                 continue;

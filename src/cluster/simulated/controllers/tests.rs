@@ -227,6 +227,16 @@ fn a_program_that_is_not_known_is_bounded_by_its_rights() {
 // ---- Trainer ----
 
 fn definition(group: &str, kind: &str, plural: &str, scope: &str, version: &str) -> Value {
+    // Replicated Jobs merge by name, as in the real definition.
+    let open = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
+    let mut named = open.clone();
+    named["properties"] = json!({"name": {"type": "string"}});
+    named["required"] = json!(["name"]);
+    let mut schema = open.clone();
+    schema["properties"]["spec"] = open;
+    schema["properties"]["spec"]["properties"]["replicatedJobs"] = json!({
+        "type": "array", "items": named, "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["name"],
+    });
     json!({
         "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
         "metadata": {"name": format!("{plural}.{group}")},
@@ -235,7 +245,7 @@ fn definition(group: &str, kind: &str, plural: &str, scope: &str, version: &str)
             "names": {"kind": kind, "listKind": format!("{kind}List"), "plural": plural, "singular": kind.to_lowercase()},
             "versions": [{
                 "name": version, "served": true, "storage": true, "subresources": {"status": {}},
-                "schema": {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": true}},
+                "schema": {"openAPIV3Schema": schema},
             }],
         },
     })
@@ -271,7 +281,7 @@ fn runtime(name: &str, policy: &str, image: &str) -> Value {
             "name": "node", "replicas": 1, "groupName": "default",
             "template": {
                 "metadata": {"labels": {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}},
-                "spec": {"template": {"spec": {"containers": [{"name": "node", "image": image}]}}},
+                "spec": {"backoffLimit": 0, "template": {"spec": {"containers": [{"name": "node", "image": image}]}}},
             },
         }]}}},
     })

@@ -20,6 +20,8 @@ mod children;
 mod webhook;
 
 pub(super) use webhook::answer;
+#[cfg(test)]
+pub(super) use webhook::normal;
 
 /// API group of JobSets.
 pub(super) const GROUP: &str = "jobset.x-k8s.io";

@@ -111,7 +111,7 @@ fn mask(job: &Value, before: &Value) -> Value {
 }
 
 /// A value without what Go's structs can't tell from absence: nulls and empty maps, lists and texts.
-fn normal(value: &Value) -> Value {
+pub(in super::super) fn normal(value: &Value) -> Value {
     match value {
         Value::Object(map) => {
             let kept =

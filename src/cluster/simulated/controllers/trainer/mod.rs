@@ -20,6 +20,8 @@ mod policies;
 mod rendering;
 mod runtimes;
 mod snapshots;
+#[cfg(test)]
+mod tests;
 mod trainjobs;
 mod validation;
 

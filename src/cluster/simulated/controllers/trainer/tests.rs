@@ -72,9 +72,13 @@ fn defaulted(set: &Value) -> Value {
 fn renders_what_the_managers_rendered() {
     let Some(shared) = shared() else { return };
     let mut compared = 0;
-    for (file, version) in [("S2-helm3-takeown", (2, 2)), ("S2-helm4base-takeown", (2, 2)), ("S8-210-nopoison", (2, 1))] {
+    for (file, version) in
+        [("S2-helm3-takeown", (2, 2)), ("S2-helm4base-takeown", (2, 2)), ("S8-210-nopoison", (2, 1))]
+    {
         let objects = objects(&shared.join(format!("lab/trainer/{file}-before.json.gz")));
-        for (key, set) in objects.as_object().into_iter().flatten().filter(|(key, _)| key.starts_with("JobSet/")) {
+        for (key, set) in
+            objects.as_object().into_iter().flatten().filter(|(key, _)| key.starts_with("JobSet/"))
+        {
             let job = &objects[key.replacen("JobSet", "TrainJob", 1)];
             let (kind, namespace, name) = runtime_of(job);
             let runtime = &objects[format!("{kind}/{namespace}/{name}")];

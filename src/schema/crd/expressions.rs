@@ -57,8 +57,10 @@ impl Walk<'_> {
             return;
         }
         if !node.rules.is_empty()
-            && let Some((own, _)) = decl(node, place.root, self.kube)
+            && let Some((own, least)) = decl(node, place.root, self.kube)
         {
+            // Without bounds above, as many as fit into one request.
+            let place = Place { times: place.times.or(Some(cel::MAX_REQUEST / (least + 1))), ..place };
             let path = at.field("x-kubernetes-validations");
             for (i, rule) in node.rules.iter().enumerate() {
                 self.rule(rule, &own, &path.index(i), place);

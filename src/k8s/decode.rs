@@ -116,9 +116,21 @@ fn check_scalar(scalar: Scalar, value: &mut Value, place: &str) -> Result<(), St
         Scalar::Int32 => value.as_i64().is_some_and(|n| i32::try_from(n).is_ok()),
         Scalar::Int64 => value.is_i64(),
         Scalar::Number => value.is_number(),
+        Scalar::Quantity => return quantity(value),
         Scalar::Untyped => return Ok(()),
     };
     if fits || value.is_null() { Ok(()) } else { Err(mismatch(value, place, scalar_name(scalar))) }
+}
+
+/// Brings a quantity into its canonical form.
+fn quantity(value: &mut Value) -> Result<(), String> {
+    let text = match &*value {
+        Value::String(text) => text.clone(),
+        Value::Number(number) => number.to_string(),
+        _ => return Ok(()),
+    };
+    *value = json!(super::quantity::canonical(&text)?);
+    Ok(())
 }
 
 fn check_bytes(value: &Value, place: &str) -> Result<(), String> {
@@ -145,7 +157,7 @@ fn scalar_name(scalar: Scalar) -> &'static str {
         Scalar::Int32 => "int32",
         Scalar::Int64 => "int64",
         Scalar::Number => "float64",
-        Scalar::String | Scalar::Bytes | Scalar::Time | Scalar::Untyped => "string",
+        Scalar::String | Scalar::Bytes | Scalar::Time | Scalar::Quantity | Scalar::Untyped => "string",
     }
 }
 

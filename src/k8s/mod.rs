@@ -8,6 +8,7 @@ pub mod apply;
 pub mod catalogue;
 pub mod decode;
 pub mod patch;
+pub mod quantity;
 pub mod selector;
 pub mod strategic;
 pub mod types;

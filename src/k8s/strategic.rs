@@ -57,7 +57,8 @@ fn members(of: &Type, target: &mut Map<String, Value>, patch: &Map<String, Value
             && let Some(Value::Array(items)) = target.get_mut(field)
             && let Type::List(list) = of.member(field).unwrap_or(&Type::Any).resolve()
         {
-            sort_by_order(list, items, order.as_array().map_or(&[], Vec::as_slice));
+            let server = items.clone();
+            sort_by_order(list, items, order.as_array().map_or(&[], Vec::as_slice), &server);
         }
     }
     Ok(())
@@ -116,12 +117,11 @@ fn lists(
     order: Option<&[Value]>,
 ) -> Result<Vec<Value>, String> {
     let key = list.merge.as_deref().unwrap_or("");
+    let server = present.clone();
     if key.is_empty() {
         let new: Vec<Value> = change.iter().filter(|v| !present.contains(v)).cloned().collect();
         present.extend(new);
-        if let Some(order) = order {
-            sort_by_order(list, &mut present, order);
-        }
+        sort_by_order(list, &mut present, order.unwrap_or(change), &server);
         return Ok(present);
     }
     if change.iter().any(|item| directive(item) == Some("replace")) {
@@ -143,9 +143,7 @@ fn lists(
             }
         }
     }
-    if let Some(order) = order {
-        sort_by_order(list, &mut present, order);
-    }
+    sort_by_order(list, &mut present, order.unwrap_or(change), &server);
     Ok(present)
 }
 
@@ -153,26 +151,22 @@ fn directive(item: &Value) -> Option<&str> {
     item.get(DIRECTIVE)?.as_str()
 }
 
-/// Sorts named elements by the order; the others keep their place behind the element they followed.
-fn sort_by_order(list: &List, items: &mut Vec<Value>, order: &[Value]) {
+/// Sorts the elements that an order names; the others keep their places relative to those the server had.
+fn sort_by_order(list: &List, items: &mut Vec<Value>, order: &[Value], server: &[Value]) {
     let key = list.merge.as_deref().unwrap_or("");
-    let place = |item: &Value| {
-        let same = |o: &Value| if key.is_empty() { o == item } else { o.get(key) == item.get(key) };
-        order.iter().position(same)
-    };
-    let (mut ordered, server_only): (Vec<Value>, Vec<Value>) =
-        items.iter().cloned().partition(|item| place(item).is_some());
-    ordered.sort_by_key(|item| place(item));
-    let index = |item: &Value| items.iter().position(|i| i == item).unwrap_or(usize::MAX);
-    let mut sorted = Vec::with_capacity(items.len());
-    let (mut left, mut right) = (ordered.into_iter().peekable(), server_only.into_iter().peekable());
+    let same = |a: &Value, b: &Value| if key.is_empty() { a == b } else { a.get(key) == b.get(key) };
+    let place = |item: &Value, among: &[Value]| among.iter().position(|o| same(o, item));
+    let (mut named, mut others): (Vec<Value>, Vec<Value>) =
+        std::mem::take(items).into_iter().partition(|item| place(item, order).is_some());
+    named.sort_by_key(|item| place(item, order));
+    others.sort_by_key(|item| place(item, server));
+    let (mut left, mut right) = (others.into_iter().peekable(), named.into_iter().peekable());
     while let (Some(l), Some(r)) = (left.peek(), right.peek()) {
-        let next = if index(r) < index(l) { right.next() } else { left.next() };
-        sorted.extend(next);
+        let before = matches!((place(l, server), place(r, server)), (Some(l), Some(r)) if l < r);
+        items.extend(if before { left.next() } else { right.next() });
     }
-    sorted.extend(left);
-    sorted.extend(right);
-    *items = sorted;
+    items.extend(left);
+    items.extend(right);
 }
 
 /// An object as Go's `%v` prints it.
@@ -230,7 +224,7 @@ mod tests {
             "labels": { "x": null } } });
         assert_eq!(
             patched(("v1", "ConfigMap"), object, &patch),
-            json!({ "metadata": { "finalizers": ["b", "c"], "labels": { "y": "2" } } })
+            json!({ "metadata": { "finalizers": ["c", "b"], "labels": { "y": "2" } } })
         );
     }
 

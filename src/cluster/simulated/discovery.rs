@@ -166,6 +166,12 @@ impl Target {
         version.structural.get_or_init(compile).as_ref()
     }
 
+    /// The `scale` subresource of a custom resource.
+    pub(super) fn scale(&self) -> Option<&Value> {
+        let (custom, version) = self.custom.as_ref().zip(self.custom_version())?;
+        custom.crd.get("spec")?.get("versions")?.get(version.index)?.pointer("/subresources/scale")
+    }
+
     /// Whether status is written through a subresource of its own.
     pub(super) fn has_status(&self) -> bool {
         match (self.builtin, self.custom_version()) {

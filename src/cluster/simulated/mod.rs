@@ -270,3 +270,6 @@ impl Simulated {
         self.controllers.iter().filter_map(|s| s.due).filter(|due| *due <= end).min_by(f64::total_cmp)
     }
 }
+
+#[cfg(test)]
+mod tests;

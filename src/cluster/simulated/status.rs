@@ -95,7 +95,7 @@ impl Refusal {
         let message = format!(
             "the body of the request was in an unknown format - accepted media types include: {accepted}"
         );
-        Self::new(415, "UnsupportedMediaType", message, json!({}))
+        Self::new(415, "UnsupportedMediaType", message, Value::Null)
     }
 
     /// 500.
@@ -112,6 +112,11 @@ impl Refusal {
     /// 422 with its causes, named by resource as generic storage does.
     pub(super) fn invalid_resource(target: &Target, name: &str, errors: &[FieldError]) -> Self {
         Self::of(422, invalid_status(&target.group, &target.plural, name, errors))
+    }
+
+    /// 422 of an object that calls itself something else.
+    pub(super) fn invalid_as(group: &str, kind: &str, name: &str, errors: &[FieldError]) -> Self {
+        Self::of(422, invalid_status(group, kind, name, errors))
     }
 
     /// 422 about the parameters of a request.

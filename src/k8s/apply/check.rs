@@ -75,7 +75,7 @@ fn scalar_fault(scalar: Scalar, value: &Value) -> Option<String> {
         Scalar::String | Scalar::Bytes => value.is_string(),
         Scalar::Bool => value.is_boolean(),
         Scalar::Int32 | Scalar::Int64 | Scalar::Number => value.is_number(),
-        Scalar::Time | Scalar::Untyped => !value.is_object() && !value.is_array(),
+        Scalar::Time | Scalar::Quantity | Scalar::Untyped => !value.is_object() && !value.is_array(),
     };
     let expected = || match scalar {
         Scalar::String | Scalar::Bytes => format!("expected string, got {}", quoted(value)),
@@ -83,7 +83,9 @@ fn scalar_fault(scalar: Scalar, value: &Value) -> Option<String> {
         Scalar::Int32 | Scalar::Int64 | Scalar::Number => {
             format!("expected numeric (int or float), got {}", go_type(value))
         }
-        Scalar::Time | Scalar::Untyped => format!("expected any scalar, got {}", go(value)),
+        Scalar::Time | Scalar::Quantity | Scalar::Untyped => {
+            format!("expected any scalar, got {}", go(value))
+        }
     };
     (!fits).then(expected)
 }

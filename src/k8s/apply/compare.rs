@@ -21,6 +21,16 @@ pub struct Comparison {
 }
 
 impl Comparison {
+    /// The comparison without a top-level field.
+    #[must_use]
+    pub fn without(self, element: &Element) -> Self {
+        Self {
+            added: self.added.without(element),
+            modified: self.modified.without(element),
+            removed: self.removed.without(element),
+        }
+    }
+
     fn put_below(&mut self, element: &Element, other: Self) {
         self.added.put_below(element.clone(), other.added);
         self.modified.put_below(element.clone(), other.modified);

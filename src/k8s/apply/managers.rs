@@ -1,6 +1,7 @@
 //! Field managers: `metadata.managedFields` read, changed by updates and applies, and written back.
 
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
 use serde_json::{Map, Value, json};
 
@@ -177,7 +178,7 @@ impl Managers {
                 !owned.set.is_empty()
             });
         }
-        let mine = strip(changed);
+        let mine = strip(&changed);
         if mine.is_empty() {
             return;
         }
@@ -207,7 +208,8 @@ impl Managers {
         }
         let last = self.owned.get(&by).cloned();
         let mut managers = self.clone();
-        let time = last.as_ref().map_or(apply.time, |l| &l.time).to_owned();
+        // An apply that leaves the object alone gets no time of its own.
+        let time = last.as_ref().map_or("", |l| &l.time).to_owned();
         managers
             .owned
             .insert(by.clone(), Owned { set: mine, api_version: apply.api_version.to_owned(), time });
@@ -217,7 +219,7 @@ impl Managers {
         };
         managers.settle_conflicts(of, apply, &pruned, &by)?;
         if let Some(owned) = managers.owned.get_mut(&by) {
-            owned.set = strip(std::mem::take(&mut owned.set));
+            owned.set = strip(&owned.set);
             let same =
                 last.as_ref().is_some_and(|l| l.set == owned.set && l.api_version == owned.api_version);
             if !same || pruned != *apply.live {
@@ -249,7 +251,10 @@ impl Managers {
         new: &Value,
         by: &Identity,
     ) -> Result<(), Refused> {
-        let found = compare(of, Some(apply.live), Some(new));
+        let mut found = compare(of, Some(apply.live), Some(new));
+        for ignored in apply.ignored {
+            found = found.without(&Element::Field((*ignored).to_owned()));
+        }
         let changed = found.modified.union(&found.added);
         let mut conflicts = Vec::new();
         for (identity, owned) in self.owned.iter_mut().filter(|(identity, _)| *identity != by) {
@@ -340,16 +345,19 @@ fn encode_entry(identity: &Identity, owned: &Owned) -> Value {
     entry
 }
 
-/// What belongs to the server and never to a manager.
-fn strip(set: FieldSet) -> FieldSet {
-    let never = json!({
-        "f:apiVersion": {}, "f:kind": {},
-        "f:metadata": {
-            ".": {}, "f:name": {}, "f:namespace": {}, "f:creationTimestamp": {}, "f:selfLink": {}, "f:uid": {},
-            "f:clusterName": {}, "f:generation": {}, "f:managedFields": {}, "f:resourceVersion": {},
-        },
+/// The set without what belongs to the server and never to a manager.
+fn strip(set: &FieldSet) -> FieldSet {
+    static NEVER: OnceLock<FieldSet> = OnceLock::new();
+    let never = NEVER.get_or_init(|| {
+        FieldSet::decode(&json!({
+            "f:apiVersion": {}, "f:kind": {},
+            "f:metadata": {
+                ".": {}, "f:name": {}, "f:namespace": {}, "f:creationTimestamp": {}, "f:selfLink": {}, "f:uid": {},
+                "f:clusterName": {}, "f:generation": {}, "f:managedFields": {}, "f:resourceVersion": {},
+            },
+        }))
     });
-    set.difference(&FieldSet::decode(&never))
+    set.difference(never)
 }
 
 #[cfg(test)]

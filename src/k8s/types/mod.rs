@@ -25,7 +25,9 @@ pub enum Scalar {
     Number,
     /// A point in time.
     Time,
-    /// Any scalar: quantities, integers or strings.
+    /// A quantity such as `500m` or `1Gi`.
+    Quantity,
+    /// Any scalar: integers or strings.
     Untyped,
 }
 

@@ -101,7 +101,8 @@ impl Table {
             "i64" => Type::Scalar(Scalar::Int64),
             "n" => Type::Scalar(Scalar::Number),
             "t" => Type::Scalar(Scalar::Time),
-            "q" | "I" => Type::Scalar(Scalar::Untyped),
+            "q" => Type::Scalar(Scalar::Quantity),
+            "I" => Type::Scalar(Scalar::Untyped),
             "x" | "F" => Type::Any,
             name => self.reference(section, name),
         }

@@ -34,6 +34,9 @@ pub(super) fn coerce(target: &Target, mut object: Value) -> Result<(Value, Vec<S
         (None, Some(schema)) => {
             let unknown = schema.coerce(&mut object)?;
             schema.default(&mut object);
+            if let Some(metadata) = object.get_mut("metadata") {
+                crate::k8s::decode::decode(&crate::k8s::types::object_meta(), metadata)?;
+            }
             unknown
         }
         (None, None) => Vec::new(),

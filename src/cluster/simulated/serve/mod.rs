@@ -20,6 +20,7 @@ mod metadata;
 mod patch;
 mod read;
 mod rules;
+mod scale;
 mod write;
 
 /// An answer or a refusal.
@@ -49,6 +50,15 @@ impl Simulated {
         let manager = write::manager(request, by);
         let write = write::Write { target: &target, request, manager, applied: write::is_apply(request) };
         self.authorize(&target, request)?;
+        if matches!(
+            (request.subresource.as_str(), request.verb),
+            ("status" | "scale", Verb::Create | Verb::Delete)
+        ) {
+            return Err(Refusal::method_not_allowed());
+        }
+        if request.subresource == "scale" {
+            return self.serve_scale(write);
+        }
         match request.verb {
             Verb::Get => self.serve_get(&target, request),
             Verb::List => self.serve_list(&target, request),

@@ -168,6 +168,7 @@ fn decode_patched(write: Write<'_>, object: Value, body: &Value) -> Result<Decod
         Some(PatchType::Strategic) => json!(go_map(body)),
         _ => json!(object.to_string()),
     };
+    check_type(write, &object)?;
     let invalid = |why: &str| {
         let error = FieldError::invalid("patch", &quoted(), why);
         Refusal::invalid_patch(&[error])
@@ -179,6 +180,23 @@ fn decode_patched(write: Write<'_>, object: Value, body: &Value) -> Result<Decod
         "Ignore" => Ok(Decoded { object: decoded, warnings: Vec::new() }),
         _ => Ok(Decoded { object: decoded, warnings: said }),
     }
+}
+
+/// A patch may not turn a custom resource into something else.
+fn check_type(write: Write<'_>, object: &Value) -> Result<(), Refusal> {
+    let target = write.target;
+    let (version, kind) = (text(object, "/apiVersion"), text(object, "/kind"));
+    let (group, _) = crate::k8s::split_api_version(version);
+    let error = if target.builtin.is_some() {
+        return Ok(());
+    } else if version != target.api_version() {
+        FieldError::invalid("apiVersion", &json!(version), &format!("must be {}", target.api_version()))
+    } else if kind != target.kind {
+        FieldError::invalid("kind", &json!(kind), &format!("must be {}", target.kind))
+    } else {
+        return Ok(());
+    };
+    Err(Refusal::invalid_as(group, kind, &write.request.name, &[error]))
 }
 
 /// A value as Go's `%v` prints it.

@@ -167,6 +167,10 @@ impl Simulated {
     ) -> Result<(), Refusal> {
         let Write { target, request, .. } = write;
         let mut errors = metadata::validate(target, object, old);
+        if old.is_some() {
+            // The server looks at metadata twice on updates; messages are said once, causes are not.
+            errors.extend(errors.clone());
+        }
         match target.structural() {
             Some(schema) => {
                 let outcome = schema.validate(object, old, errors);

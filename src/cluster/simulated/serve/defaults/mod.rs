@@ -101,7 +101,11 @@ fn claim(object: &mut Value, old: Option<&Value>) {
 
 fn bindings(object: &mut Value) {
     const GROUP: &str = "rbac.authorization.k8s.io";
-    set(object.get_mut("roleRef"), "apiGroup", json!(GROUP));
+    if let Some(reference) = object.get_mut("roleRef").and_then(Value::as_object_mut)
+        && reference.get("apiGroup").is_none_or(|g| g == "")
+    {
+        reference.insert("apiGroup".to_owned(), json!(GROUP));
+    }
     for subject in each(object, "/subjects") {
         if matches!(text(subject, "/kind"), "User" | "Group") {
             set(Some(subject), "apiGroup", json!(GROUP));

@@ -13,8 +13,8 @@ pub(super) fn definition(object: &Value, old: Option<&Value>, errors: &mut Vec<F
     let (plural, group) = (text(object, "/spec/names/plural"), text(object, "/spec/group"));
     let wanted = format!("{plural}.{group}");
     if text(object, "/metadata/name") != wanted {
-        let detail = format!("must be spec.names.plural+\".\"+spec.group");
-        errors.push(FieldError::invalid("metadata.name", &json!(text(object, "/metadata/name")), &detail));
+        let detail = "must be spec.names.plural+\".\"+spec.group";
+        errors.push(FieldError::invalid("metadata.name", &json!(text(object, "/metadata/name")), detail));
     }
     let versions = object.pointer("/spec/versions").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
     let storage: Vec<&Value> = versions.iter().filter(|v| v.get("storage") == Some(&json!(true))).collect();

@@ -17,6 +17,7 @@ fn unescape(field: &str) -> String {
     while let Some(c) = chars.next() {
         out.push(match c {
             '\\' => match chars.next() {
+                Some('0') => '\0',
                 Some('t') => '\t',
                 Some('n') => '\n',
                 Some('r') => '\r',

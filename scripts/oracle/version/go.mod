@@ -1,5 +1,5 @@
 module seatrial/oracle/version
 
-go 1.25
+go 1.26.0
 
 require github.com/Masterminds/semver/v3 v3.5.0

@@ -48,7 +48,7 @@ var probe = []string{"1.2.4", "0.0.1", "1.2.3-alpha", "2.3.0", "0.1.1", "1.2.3",
 
 type table struct{ rows []string }
 
-var escapes = strings.NewReplacer("\\", "\\\\", "\t", "\\t", "\n", "\\n", "\r", "\\r")
+var escapes = strings.NewReplacer("\x00", `\0`, "\\", "\\\\", "\t", "\\t", "\n", "\\n", "\r", "\\r")
 
 func (t *table) add(fields ...string) {
 	for i, f := range fields {

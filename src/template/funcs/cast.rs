@@ -106,10 +106,11 @@ fn parse_float(text: &str) -> Option<f64> {
         let value = parse_hex_float(unsigned.get(2..)?)?;
         return Some(if text.starts_with('-') { -value } else { value });
     }
-    if text.contains('_') {
+    let digit = |at: usize| text.as_bytes().get(at).is_some_and(u8::is_ascii_digit);
+    if text.match_indices('_').any(|(at, _)| at == 0 || !digit(at - 1) || !digit(at + 1)) {
         return None;
     }
-    let value: f64 = text.parse().ok()?;
+    let value: f64 = text.replace('_', "").parse().ok()?;
     // Too large a number is an error in Go, unless it is written as infinity.
     let spelt = unsigned.as_bytes().first().is_some_and(|b| b.eq_ignore_ascii_case(&b'i'));
     // Go knows `nan` without a sign only.

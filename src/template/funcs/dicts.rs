@@ -54,6 +54,9 @@ impl Param for Maps<'_> {
 /// {{ $a := dict "k" 1 }}{{ $b := deepCopy $a }}{{ $_ := set $b "k" 2 }}{{ $a.k }} → 1
 /// ```
 fn deep_copy(value: &Value) -> Result<Value, Fault> {
+    if matches!(value, Value::Nil) {
+        return Err(Fault::new("reflect: call of reflect.Value.Type on zero Value"));
+    }
     copied(value, 0)
 }
 

@@ -199,7 +199,13 @@ impl Reader<'_> {
     }
 
     fn unexpected<T>(&self, context: &str) -> Result<T, Fault> {
-        let Some(byte) = self.peek() else { return Err(Fault::new("unexpected end of JSON input")) };
+        // At its end Go reads one more space, and complains of it only where no space may stand.
+        let spaceless = context.starts_with("in ") && context != "in string literal";
+        let byte = match self.peek() {
+            Some(byte) => byte,
+            None if spaceless || context.starts_with("after decimal point") => b' ',
+            None => return Err(Fault::new("unexpected end of JSON input")),
+        };
         let shown = match byte {
             b'\'' => r"'\''".to_owned(),
             b'"' => "'\"'".to_owned(),

@@ -22,11 +22,11 @@ fn merge_level(into: &Map, from: &Map, overwrite: bool, depth: usize) -> Result<
         return Err(Fault::new("the dictionaries nest too deeply to be merged"));
     }
     for (key, value) in from.snapshot() {
-        fits(into, &value)?;
         let own = into.get(&key);
         // A missing key whose value is a typed nil is skipped too, an untyped nil counts as one.
         if matches!(value, Value::Nil) {
             if overwrite {
+                fits(into, from)?;
                 into.set(key, value);
             }
             continue;
@@ -44,19 +44,20 @@ fn merge_level(into: &Map, from: &Map, overwrite: bool, depth: usize) -> Result<
             _ => overwrite,
         };
         if replaced {
+            fits(into, from)?;
             into.set(key, value);
         }
     }
     Ok(())
 }
 
-/// Maps of strings take strings only.
-fn fits(into: &Map, value: &Value) -> Result<(), Fault> {
-    match (into.ty().elem, value.ty()) {
-        (Type::Interface, _) => Ok(()),
-        (wanted, Some(found)) if wanted == found => Ok(()),
-        (wanted, _) => Err(Fault::new(format!(
-            "reflect.Value.SetMapIndex: value of type interface {{}} is not assignable to type {wanted}"
-        ))),
+/// A map of strings takes nothing from a map of anything, even if it is a string.
+fn fits(into: &Map, from: &Map) -> Result<(), Fault> {
+    let (wanted, found) = (into.ty().elem, from.ty().elem);
+    if wanted == Type::Interface || wanted == found {
+        return Ok(());
     }
+    Err(Fault::new(format!(
+        "reflect.Value.SetMapIndex: value of type {found} is not assignable to type {wanted}"
+    )))
 }

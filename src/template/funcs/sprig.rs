@@ -44,3 +44,6 @@ pub static LACKING: &[&str] = &[
 pub fn add_to(registry: Registry) -> Registry {
     FAMILIES.iter().fold(registry, |registry, (_, family)| registry.with(family)).lacking(LACKING)
 }
+
+#[cfg(test)]
+mod tests;

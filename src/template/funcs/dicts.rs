@@ -160,25 +160,25 @@ fn keys(dicts: Maps<'_>) -> Value {
     Value::strings(dicts.iter().flat_map(|dict| dict.entries().keys().cloned().collect::<Vec<_>>()))
 }
 
-/// Fills what is missing or empty in the first dictionary from the others; errors give an empty string.
+/// Fills what is missing or empty in the first dictionary from the others.
 ///
 /// ```tmpl
 /// {{ merge (dict "a" 1) (dict "a" 2 "b" 3) }} → map[a:1 b:3]
 /// ```
-fn merge(into: &Map, from: Maps<'_>) -> Value {
-    merged(into, from, false).unwrap_or_else(|_| Value::str(""))
+fn merge(into: &Map, from: Maps<'_>) -> Result<Value, Fault> {
+    merged(into, from, false)
 }
 
-/// Like `merge`, but later dictionaries win; errors give an empty string.
+/// Like `merge`, but later dictionaries win.
 ///
 /// ```tmpl
 /// {{ mergeOverwrite (dict "a" 1) (dict "a" 2 "b" 3) }} → map[a:2 b:3]
 /// ```
-fn merge_overwrite(into: &Map, from: Maps<'_>) -> Value {
-    merged(into, from, true).unwrap_or_else(|_| Value::str(""))
+fn merge_overwrite(into: &Map, from: Maps<'_>) -> Result<Value, Fault> {
+    merged(into, from, true)
 }
 
-/// Like `merge`, but fails on errors.
+/// As `merge`.
 ///
 /// ```tmpl
 /// {{ mustMerge (dict "a" (dict "x" 1)) (dict "a" (dict "y" 2)) }} → map[a:map[x:1 y:2]]
@@ -187,7 +187,7 @@ fn must_merge(into: &Map, from: Maps<'_>) -> Result<Value, Fault> {
     merged(into, from, false)
 }
 
-/// Like `mergeOverwrite`, but fails on errors.
+/// As `mergeOverwrite`.
 ///
 /// ```tmpl
 /// {{ mustMergeOverwrite (dict "a" 1) (dict "a" 2) }} → map[a:2]

@@ -54,7 +54,7 @@ impl Object for SemVer {
     }
 
     fn methods(&self) -> &'static [Method] {
-        METHODS
+        if self.type_name == POINTER { METHODS } else { STRUCT_METHODS }
     }
 
     fn text(&self) -> Option<String> {
@@ -111,6 +111,21 @@ static METHODS: &[Method] = methods! {
     "Metadata" => metadata,
     "Minor" => minor,
     "Original" => original,
+    "Patch" => patch,
+    "Prerelease" => prerelease,
+    "SetMetadata" => set_metadata,
+    "SetPrerelease" => set_prerelease,
+    "String" => string,
+};
+
+/// What a version has that is no pointer.
+static STRUCT_METHODS: &[Method] = methods! {
+    "IncMajor" => inc_major,
+    "IncMinor" => inc_minor,
+    "IncPatch" => inc_patch,
+    "Major" => major,
+    "Metadata" => metadata,
+    "Minor" => minor,
     "Patch" => patch,
     "Prerelease" => prerelease,
     "SetMetadata" => set_metadata,

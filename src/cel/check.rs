@@ -594,16 +594,7 @@ fn list_function(name: &str, args: &[&Decl]) -> (Decl, u64) {
 fn library_function(name: &str, size: u64) -> (Decl, u64) {
     let parses = matches!(
         name,
-        "quantity"
-            | "isQuantity"
-            | "url"
-            | "isURL"
-            | "ip"
-            | "isIP"
-            | "cidr"
-            | "isCIDR"
-            | "semver"
-            | "isSemver"
+        "quantity" | "isQuantity" | "url" | "ip" | "isIP" | "cidr" | "isCIDR" | "semver" | "isSemver"
     );
     let gives = functions::all().find(|overload| overload.name == name).map(|overload| overload.gives);
     let decl = match gives {

@@ -2,6 +2,7 @@
 
 mod cases;
 mod definitions;
+mod real;
 mod recorded;
 mod server;
 

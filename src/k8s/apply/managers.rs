@@ -220,9 +220,7 @@ impl Managers {
         managers.settle_conflicts(of, apply, &pruned, &by)?;
         if let Some(owned) = managers.owned.get_mut(&by) {
             owned.set = strip(&owned.set);
-            let same =
-                last.as_ref().is_some_and(|l| l.set == owned.set && l.api_version == owned.api_version);
-            if !same || pruned != *apply.live {
+            if pruned != *apply.live {
                 apply.time.clone_into(&mut owned.time);
             }
         }

@@ -26,6 +26,14 @@ const fn is_blank(c: char) -> bool {
     matches!(c, ' ' | '\t')
 }
 
+/// Printable ASCII without `:` and `#`, from a letter or digit to something else than a space: any style will do.
+fn is_ordinary(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    bytes.first().is_some_and(u8::is_ascii_alphanumeric)
+        && bytes.last() != Some(&b' ')
+        && bytes.iter().all(|b| matches!(b, b' '..=b'~') && !matches!(b, b':' | b'#'))
+}
+
 /// What was found in a text.
 #[derive(Default)]
 struct Found {
@@ -44,6 +52,9 @@ impl Analysis {
     pub(super) fn of(text: &str, tabs_allowed: bool) -> Self {
         if text.is_empty() {
             return Self { multiline: false, plain: true, single_quoted: true, literal: false };
+        }
+        if is_ordinary(text) {
+            return Self { multiline: false, plain: true, single_quoted: true, literal: true };
         }
         let found = Found::look(text, tabs_allowed);
         let quotable = !(found.space_break || found.special);

@@ -89,7 +89,10 @@ impl<'d, 'a> Decoder<'d, 'a> {
         if let Some(problem) = self.conversion {
             return Err(problem);
         }
-        match first_not_finite(&value).filter(|_| self.not_finite) {
+        if !self.not_finite {
+            return Ok(value);
+        }
+        match first_not_finite(&value) {
             Some(name) => Err(Problem::converter(format!("json: unsupported value: {name}"), 0)),
             None => Ok(value),
         }

@@ -364,6 +364,15 @@ impl Emitter {
         self.column += if text.is_ascii() { text.len() } else { text.chars().count() };
     }
 
+    fn put_spaces(&mut self, mut count: usize) {
+        const SPACES: &str = "                                                                ";
+        while count > 0 {
+            let spaces = SPACES.get(..count).unwrap_or(SPACES);
+            self.out.push_str(spaces);
+            count -= spaces.len();
+        }
+    }
+
     fn put_break(&mut self) {
         self.out.push('\n');
         self.column = 0;
@@ -383,7 +392,7 @@ impl Emitter {
             self.put_break();
         }
         let missing = indent.saturating_sub(self.column);
-        self.out.extend(std::iter::repeat_n(' ', missing));
+        self.put_spaces(missing);
         self.column += missing;
         self.whitespace = true;
         self.indention |= self.version == Version::V2;

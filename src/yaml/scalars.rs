@@ -350,9 +350,8 @@ impl<'a> Scanner<'a> {
     ) -> Result<(), Problem> {
         let mut deepest = 0;
         loop {
-            while (*indent == 0 || self.column() < *indent) && self.at(0) == b' ' {
-                self.pos += 1;
-            }
+            let wanted = if *indent == 0 { usize::MAX } else { indent.saturating_sub(self.column()) };
+            self.pos += self.rest().iter().take(wanted).take_while(|&&b| b == b' ').count();
             let column = self.column();
             deepest = deepest.max(column);
             if (*indent == 0 || column < *indent) && self.at(0) == b'\t' {

@@ -320,9 +320,8 @@ impl<'a> Scanner<'a> {
     fn skip_to_token(&mut self) {
         loop {
             let tabs = self.flow_level > 0 || !self.simple_key_allowed;
-            while self.at(0) == b' ' || (tabs && self.at(0) == b'\t') {
-                self.pos += 1;
-            }
+            let blank = |&&b: &&u8| b == b' ' || (tabs && b == b'\t');
+            self.pos += self.rest().iter().take_while(blank).count();
             if self.at(0) == b'#' {
                 self.skip_rest_of_line();
             }

@@ -336,6 +336,7 @@ impl Printer {
             return;
         }
         match value {
+            Value::List(_) | Value::Map(_) | Value::Object(_) if verb == 'w' => self.bad_verb(value, verb),
             Value::Nil if self.flags().sharp_v => self.formatter.text("interface {}(nil)"),
             Value::Nil => self.formatter.text("<nil>"),
             Value::Bool(b) if matches!(verb, 't' | 'v') => self.formatter.boolean(*b),
@@ -356,7 +357,7 @@ impl Printer {
 
     fn integer(&mut self, value: &Value, bits: u64, signed: bool, verb: char) {
         match verb {
-            'v' if self.flags().sharp_v && !signed => self.prefixed_hex(bits),
+            'v' if self.flags().sharp_v && !signed => self.hex(bits, true),
             'v' | 'd' => self.formatter.integer(bits, 10, signed, verb),
             'b' => self.formatter.integer(bits, 2, signed, verb),
             'o' | 'O' => self.formatter.integer(bits, 8, signed, verb),
@@ -368,8 +369,8 @@ impl Printer {
         }
     }
 
-    fn prefixed_hex(&mut self, bits: u64) {
-        let sharp = std::mem::replace(&mut self.formatter.flags.sharp, true);
+    fn hex(&mut self, bits: u64, prefix: bool) {
+        let sharp = std::mem::replace(&mut self.formatter.flags.sharp, prefix);
         self.formatter.integer(bits, 16, false, 'v');
         self.formatter.flags.sharp = sharp;
     }
@@ -401,6 +402,7 @@ impl Printer {
             'q' => self.formatter.quoted(bytes),
             _ => {
                 let items: Vec<Value> = bytes.iter().map(|&byte| Value::Uint8(byte)).collect();
+                let type_name = if matches!(verb, 'v' | 'd') { type_name } else { "[]uint8" };
                 self.items(type_name, &items, verb, 0);
             }
         }
@@ -491,7 +493,7 @@ impl Printer {
                 self.formatter.text(&format!("({})({inside})", value.type_name()));
             }
             'v' if address == 0 => self.formatter.pad(b"<nil>"),
-            'v' | 'p' => self.prefixed_hex(address),
+            'v' | 'p' => self.hex(address, !self.flags().sharp),
             'b' | 'o' | 'd' | 'x' | 'X' => self.integer(value, address, false, verb),
             _ => self.bad_verb(value, verb),
         }

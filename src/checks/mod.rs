@@ -1,1 +1,120 @@
 //! Stage 5: evidence becomes findings; one file per check.
+//!
+//! A check is a function with a doc comment. The comment is the text of `seatrial explain`, the page in docs/checks.md
+//! and the test: each *Example* must give the finding shown, each *Not reported* must give none.
+
+mod context;
+mod findings;
+
+pub use context::{Context, Scene};
+pub use findings::Findings;
+
+use crate::finding::{Finding, Severity};
+
+/// What a check is: its words and how bad its findings are at most.
+pub struct Info {
+    /// The doc comment, Markdown.
+    pub doc: &'static str,
+    /// The worst severity its findings can have.
+    pub severity: Severity,
+}
+
+/// A check: id, words, code.
+pub struct Check {
+    /// Its id, the name of its file.
+    pub id: &'static str,
+    /// What it is.
+    pub info: &'static Info,
+    /// Looks and tells.
+    pub run: fn(&Context<'_>, &mut Findings),
+}
+
+impl Check {
+    /// The first sentence of its doc.
+    #[must_use]
+    pub fn title(&self) -> &'static str {
+        self.info.doc.trim().lines().next().unwrap_or("").trim()
+    }
+}
+
+macro_rules! declare_check {
+    ($(#[doc = $doc:expr])+ severity: $severity:ident) => {
+        pub(super) static INFO: $crate::checks::Info = $crate::checks::Info {
+            doc: concat!($($doc, "\n",)+),
+            severity: $crate::finding::Severity::$severity,
+        };
+    };
+}
+
+macro_rules! checks {
+    ($($name:ident),+ $(,)?) => {
+        &[$(Check { id: stringify!($name), info: &$name::INFO, run: $name::check }),+]
+    };
+}
+
+mod crd_left_behind;
+mod crd_moved;
+mod crd_schema_tightened;
+mod crd_unprotected;
+mod hook_deadline_missing;
+mod hook_image_unpinned;
+mod hook_network_needed;
+mod hook_prunes_by_label;
+mod hook_root_needed;
+mod immutable_field_changed;
+mod kubernetes_too_old;
+mod object_moved_to_hook;
+mod ownership_missing;
+mod rehearsal_lost;
+mod runtime_changed;
+mod runtime_in_use_deleted;
+mod secret_emptied;
+mod size_limit_neared;
+mod values_ignored;
+mod values_reuse_broken;
+mod unexplained;
+
+/// Every check, in name order; the catch-all looks last, at what the others left.
+pub static CHECKS: &[Check] = checks![
+    crd_left_behind,
+    crd_moved,
+    crd_schema_tightened,
+    crd_unprotected,
+    hook_deadline_missing,
+    hook_image_unpinned,
+    hook_network_needed,
+    hook_prunes_by_label,
+    hook_root_needed,
+    immutable_field_changed,
+    kubernetes_too_old,
+    object_moved_to_hook,
+    ownership_missing,
+    rehearsal_lost,
+    runtime_changed,
+    runtime_in_use_deleted,
+    secret_emptied,
+    size_limit_neared,
+    values_ignored,
+    values_reuse_broken,
+    unexplained
+];
+
+/// The check with this id.
+#[must_use]
+pub fn find(id: &str) -> Option<&'static Check> {
+    CHECKS.iter().find(|check| check.id == id)
+}
+
+/// Runs every check, worst findings first.
+#[must_use]
+pub fn run(context: &Context<'_>) -> Vec<Finding> {
+    let mut findings = Findings::default();
+    for check in CHECKS {
+        findings.begin(check.id);
+        (check.run)(context, &mut findings);
+    }
+    findings.into_sorted()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,125 @@
+//! What a check may see: both renders, their differences, the objects in the cluster, the rehearsals.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::chart::{Chart, Values};
+use crate::finding::{Evidence, Location, ObjectName};
+use crate::k8s;
+use crate::render::Render;
+use crate::render::facts::{self, Facts};
+use crate::upgrade::diff::{Change, diff};
+use crate::upgrade::inventory::{Item, inventory};
+use crate::upgrade::outcome::Rehearsal;
+
+/// What is handed to the checks.
+pub struct Scene<'s> {
+    /// The release as it is rendered now.
+    pub before: &'s Arc<Render>,
+    /// The release as it will be rendered.
+    pub after: &'s Arc<Render>,
+    /// The chart that runs now, as loaded.
+    pub chart_before: &'s Chart,
+    /// The chart to upgrade to, as loaded.
+    pub chart_after: &'s Chart,
+    /// The user's values for the new chart.
+    pub values: &'s Values,
+    /// Release name.
+    pub release: &'s str,
+    /// Namespace of the release.
+    pub namespace: &'s str,
+    /// Kubernetes version of the cluster, e.g. `v1.34.0`.
+    pub kubernetes: &'s str,
+    /// Objects that live in the cluster before the upgrade; empty when nothing is known.
+    pub state: &'s [Arc<Value>],
+    /// What was rehearsed.
+    pub rehearsals: &'s [Rehearsal],
+}
+
+/// A scene with what several checks ask of it.
+pub struct Context<'s> {
+    /// The scene.
+    pub scene: &'s Scene<'s>,
+    /// Objects of the old render.
+    pub before: Vec<Item>,
+    /// Objects of the new render.
+    pub after: Vec<Item>,
+    /// Facts of the old render.
+    pub facts_before: Facts,
+    /// Facts of the new render.
+    pub facts_after: Facts,
+    /// Every difference between the renders.
+    pub changes: Vec<Change>,
+    live: BTreeMap<(String, ObjectName), Arc<Value>>,
+}
+
+impl<'s> Context<'s> {
+    /// Prepares a scene.
+    #[must_use]
+    pub fn new(scene: &'s Scene<'s>) -> Self {
+        let live = scene
+            .state
+            .iter()
+            .map(|object| ((k8s::Gvk::of(object).group, k8s::object_name(object)), Arc::clone(object)));
+        Self {
+            before: inventory(scene.before),
+            after: inventory(scene.after),
+            facts_before: facts::read(scene.before),
+            facts_after: facts::read(scene.after),
+            changes: diff(scene.before, scene.after),
+            live: live.collect(),
+            scene,
+        }
+    }
+
+    /// CRDs of the new render, wherever they live.
+    pub fn crds_after(&self) -> impl Iterator<Item = &Item> {
+        self.after.iter().filter(|item| is_crd(item))
+    }
+
+    /// The live object of a rendered one; namespaced ones are looked for in the release's namespace too.
+    #[must_use]
+    pub fn live(&self, item: &Item) -> Option<&Arc<Value>> {
+        let mut name = item.name.clone();
+        let found = self.live.get(&(item.group.clone(), name.clone()));
+        found.or_else(|| {
+            self.scene.namespace.clone_into(&mut name.namespace);
+            self.live.get(&(item.group.clone(), name))
+        })
+    }
+
+    /// Live objects of a CRD's kind.
+    pub fn instances<'c>(&'c self, crd: &'c Value) -> impl Iterator<Item = &'c Arc<Value>> {
+        let (group, kind) = (k8s::text(crd, "/spec/group"), k8s::text(crd, "/spec/names/kind"));
+        self.scene
+            .state
+            .iter()
+            .filter(move |object| k8s::text(object, "/kind") == kind && k8s::Gvk::of(object).group == group)
+    }
+
+    /// The old render's item of the same object.
+    #[must_use]
+    pub fn item_before(&self, item: &Item) -> Option<&Item> {
+        self.before.iter().find(|old| old.name == item.name && old.group == item.group)
+    }
+}
+
+/// Whether an item is a CustomResourceDefinition.
+#[must_use]
+pub fn is_crd(item: &Item) -> bool {
+    item.name.kind == "CustomResourceDefinition"
+}
+
+/// Evidence that points to the template or file an item comes from.
+#[must_use]
+pub fn rendered(item: &Item) -> Evidence {
+    Evidence::Render(Location { file: item.source.clone(), line: 0 })
+}
+
+/// Evidence that points to a hook's template.
+#[must_use]
+pub fn hook_place(hook: &facts::HookFacts) -> Evidence {
+    Evidence::Render(Location { file: hook.source.clone(), line: 0 })
+}

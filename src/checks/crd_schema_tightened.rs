@@ -1,0 +1,248 @@
+//! Schemas that allow less than before, tried on stored objects.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::{Context, Findings};
+use crate::finding::{Evidence, Severity};
+use crate::k8s;
+use crate::schema::compare::{self, Difference};
+use crate::schema::{KubeVersion, Structural, decode};
+use crate::upgrade::inventory::{Item, Place};
+
+declare_check! {
+    /// A CRD allows less than before: fields are removed, types change, rules are new.
+    ///
+    /// ## What breaks
+    /// Stored objects stay as they are until somebody reads or writes them. A removed field is pruned on the next read and
+    /// lost at the next write. A value of a type that the new client can't decode makes its whole list fail: the controller
+    /// never syncs, and one object stops all. A new rule refuses updates of objects that break it, except where the value
+    /// did not change (Kubernetes 1.30 and newer).
+    ///
+    /// ## What to do
+    /// Look at the objects named, and convert or recreate them before the definition changes. Give `--state` so that the
+    /// objects of your cluster are tried.
+    ///
+    /// ## Example
+    /// ```yaml before
+    /// # Source: demo/templates/w.yaml
+    /// apiVersion: apiextensions.k8s.io/v1
+    /// kind: CustomResourceDefinition
+    /// metadata:
+    ///   name: widgets.example.test
+    /// spec:
+    ///   group: example.test
+    ///   names: {kind: Widget, plural: widgets}
+    ///   scope: Namespaced
+    ///   versions:
+    ///   - name: v1
+    ///     served: true
+    ///     storage: true
+    ///     schema:
+    ///       openAPIV3Schema:
+    ///         type: object
+    ///         properties:
+    ///           spec:
+    ///             type: object
+    ///             properties:
+    ///               size: {x-kubernetes-int-or-string: true}
+    ///               color: {type: string}
+    /// ```
+    /// ```yaml after
+    /// # Source: demo/templates/w.yaml
+    /// apiVersion: apiextensions.k8s.io/v1
+    /// kind: CustomResourceDefinition
+    /// metadata:
+    ///   name: widgets.example.test
+    /// spec:
+    ///   group: example.test
+    ///   names: {kind: Widget, plural: widgets}
+    ///   scope: Namespaced
+    ///   versions:
+    ///   - name: v1
+    ///     served: true
+    ///     storage: true
+    ///     schema:
+    ///       openAPIV3Schema:
+    ///         type: object
+    ///         properties:
+    ///           spec:
+    ///             type: object
+    ///             properties:
+    ///               size: {type: integer, format: int32}
+    /// ```
+    /// ```yaml state
+    /// apiVersion: example.test/v1
+    /// kind: Widget
+    /// metadata: {name: a, namespace: ns}
+    /// spec: {size: large, color: red}
+    /// ```
+    /// ```text finding
+    /// breaks: CRD widgets.example.test: stored Widgets can't be decoded by the new client: spec.size
+    /// risks: CRD widgets.example.test allows less: spec.color: removed, stored values are pruned; spec.size: type: integer,string -> integer
+    /// ```
+    ///
+    /// ## Not reported
+    /// ```yaml before
+    /// # Source: demo/templates/w.yaml
+    /// apiVersion: apiextensions.k8s.io/v1
+    /// kind: CustomResourceDefinition
+    /// metadata:
+    ///   name: widgets.example.test
+    /// spec:
+    ///   group: example.test
+    ///   names: {kind: Widget, plural: widgets}
+    ///   scope: Namespaced
+    ///   versions:
+    ///   - name: v1
+    ///     served: true
+    ///     storage: true
+    ///     schema:
+    ///       openAPIV3Schema:
+    ///         type: object
+    ///         properties:
+    ///           spec:
+    ///             type: object
+    ///             properties:
+    ///               size: {type: integer}
+    /// ```
+    /// ```yaml after
+    /// # Source: demo/templates/w.yaml
+    /// apiVersion: apiextensions.k8s.io/v1
+    /// kind: CustomResourceDefinition
+    /// metadata:
+    ///   name: widgets.example.test
+    /// spec:
+    ///   group: example.test
+    ///   names: {kind: Widget, plural: widgets}
+    ///   scope: Namespaced
+    ///   versions:
+    ///   - name: v1
+    ///     served: true
+    ///     storage: true
+    ///     schema:
+    ///       openAPIV3Schema:
+    ///         type: object
+    ///         properties:
+    ///           spec:
+    ///             type: object
+    ///             properties:
+    ///               size: {type: integer}
+    ///               color: {type: string}
+    /// ```
+    ///
+    /// ## References
+    /// - kubernetes v1.34 `apiextensions-apiserver/pkg/apiserver/schema/pruning`, `…/validation/ratcheting.go`
+    severity: Breaks
+}
+
+pub(super) fn check(context: &Context<'_>, findings: &mut Findings) {
+    let crds = context.crds_after().filter(|item| item.place != Place::Crds);
+    for item in crds {
+        let Some(old) = before(context, item) else { continue };
+        for version in served(&item.object) {
+            let (Some(before), Some(after)) = (structural(&old, version), structural(&item.object, version))
+            else {
+                continue;
+            };
+            let tighter: Vec<Difference> =
+                compare::compare(&before, &after).into_iter().filter(|d| d.change.tightens()).collect();
+            if !tighter.is_empty() {
+                say_tighter(context, item, &tighter, findings);
+                say_undecodable(context, item, &before, &after, findings);
+                findings.claim(&item.name, "spec");
+            }
+        }
+    }
+}
+
+// What lives in the cluster counts; the old chart's file is what is there when nothing else is known.
+fn before(context: &Context<'_>, item: &Item) -> Option<Arc<Value>> {
+    context.live(item).cloned().or_else(|| context.item_before(item).map(|old| Arc::clone(&old.object)))
+}
+
+fn served(crd: &Value) -> Vec<&str> {
+    let versions = crd.pointer("/spec/versions").and_then(Value::as_array).into_iter().flatten();
+    versions.map(|version| k8s::text(version, "/name")).collect()
+}
+
+/// The compiled schema of one version of a CRD.
+pub(super) fn structural(crd: &Value, version: &str) -> Option<Arc<Structural>> {
+    let versions = crd.pointer("/spec/versions").and_then(Value::as_array)?;
+    let version = versions.iter().find(|candidate| k8s::text(candidate, "/name") == version)?;
+    Structural::compile(version.pointer("/schema/openAPIV3Schema")?, KubeVersion::default()).ok()
+}
+
+/// Most differences named in one message.
+const SHOWN: usize = 3;
+
+fn say_tighter(context: &Context<'_>, item: &Item, tighter: &[Difference], findings: &mut Findings) {
+    let named: Vec<String> = tighter.iter().take(SHOWN).map(ToString::to_string).collect();
+    let more =
+        if tighter.len() > SHOWN { format!("; and {} more", tighter.len() - SHOWN) } else { String::new() };
+    let message = format!("CRD {} allows less: {}{more}", item.name.name, named.join("; "));
+    let evidence = |difference: &Difference| Evidence::State {
+        object: item.name.clone(),
+        detail: difference.to_string(),
+    };
+    let Some((first, rest)) = tighter.split_first() else { return };
+    let said = findings.say(Severity::Risks, message, evidence(first)).about(&item.name);
+    let said = rest.iter().take(20).fold(said, |said, difference| said.because(evidence(difference)));
+    let touched = context.instances(&item.object).filter(|object| uses(object, tighter));
+    touched.take(20).fold(said, |said, object| said.about(&k8s::object_name(object)));
+}
+
+fn uses(object: &Value, tighter: &[Difference]) -> bool {
+    tighter.iter().any(|difference| present(object, &difference.path))
+}
+
+// Whether an object has a value at a path; `[*]` and `.*` stand for any item and member.
+fn present(value: &Value, path: &str) -> bool {
+    let path = path.trim_start_matches('.');
+    if path.is_empty() {
+        return true;
+    }
+    if let Some(rest) = path.strip_prefix("[*]") {
+        return value.as_array().is_some_and(|list| list.iter().any(|item| present(item, rest)));
+    }
+    let end = path.find(['.', '[']).unwrap_or(path.len());
+    let (name, rest) = path.split_at(end);
+    match value {
+        Value::Object(map) if name == "*" => map.values().any(|member| present(member, rest)),
+        Value::Object(map) => map.get(name).is_some_and(|member| present(member, rest)),
+        _ => false,
+    }
+}
+
+fn say_undecodable(
+    context: &Context<'_>,
+    item: &Item,
+    before: &Structural,
+    after: &Structural,
+    findings: &mut Findings,
+) {
+    let stuck: Vec<_> = context
+        .instances(&item.object)
+        .filter(|object| decode::undecodable(before, object).is_empty())
+        .map(|object| (k8s::object_name(object), decode::undecodable(after, object)))
+        .filter(|(_, values)| !values.is_empty())
+        .collect();
+    let Some((object, values)) = stuck.first() else { return };
+    let kind = k8s::text(&item.object, "/spec/names/kind");
+    let paths: std::collections::BTreeSet<&str> =
+        stuck.iter().flat_map(|(_, values)| values).map(|value| value.path.as_str()).collect();
+    let paths: Vec<&str> = paths.into_iter().collect();
+    let message = format!(
+        "CRD {}: stored {kind}s can't be decoded by the new client: {}",
+        item.name.name,
+        paths.join(", ")
+    );
+    let value = &values[0];
+    let detail = format!("{} is {}, the client wants {}", value.path, value.value, value.wanted);
+    findings
+        .say(Severity::Breaks, message, Evidence::State { object: object.clone(), detail })
+        .about(&item.name)
+        .about_all(stuck.iter().map(|(object, _)| object))
+        .advise("delete and recreate these objects with values of the new type before the upgrade (orphan their dependents to let them run on)");
+}

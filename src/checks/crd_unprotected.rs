@@ -1,0 +1,115 @@
+//! CRDs in the release without a keep policy.
+
+use serde_json::Value;
+
+use super::context::rendered;
+use super::{Context, Findings};
+use crate::finding::{Evidence, Severity};
+use crate::k8s;
+use crate::upgrade::inventory::{Item, Place};
+
+declare_check! {
+    /// A CustomResourceDefinition in the templates carries no `helm.sh/resource-policy: keep`.
+    ///
+    /// ## What breaks
+    /// The release owns the CRD, so Helm deletes it when a later manifest lacks it: on uninstall, on a rollback to a
+    /// revision without it, and when the value that gates it is switched off. The API server then deletes every object
+    /// of its kind, and the garbage collector everything that those objects own.
+    ///
+    /// ## What to do
+    /// Annotate the live CRD with `helm.sh/resource-policy=keep`: upgrades and rollbacks honour the live annotation.
+    /// Uninstall does not, it reads the annotation from the stored manifest; so first take the CRDs out of the release
+    /// by the chart's switch, then uninstall.
+    ///
+    /// ## Example
+    /// ```yaml before
+    /// # Source: demo/templates/config.yaml
+    /// apiVersion: v1
+    /// kind: ConfigMap
+    /// metadata:
+    ///   name: demo
+    /// ```
+    /// ```yaml after
+    /// # Source: demo/templates/widgets.yaml
+    /// apiVersion: apiextensions.k8s.io/v1
+    /// kind: CustomResourceDefinition
+    /// metadata:
+    ///   name: widgets.example.test
+    /// spec: {group: example.test, names: {kind: Widget, plural: widgets}, scope: Namespaced, versions: []}
+    /// ```
+    /// ```text finding
+    /// loses: uninstall, rollback and switching it off delete CRD widgets.example.test and every Widget with it
+    /// ```
+    ///
+    /// ## Not reported
+    /// ```yaml before
+    /// # Source: demo/templates/config.yaml
+    /// apiVersion: v1
+    /// kind: ConfigMap
+    /// metadata:
+    ///   name: demo
+    /// ```
+    /// ```yaml after
+    /// # Source: demo/templates/widgets.yaml
+    /// apiVersion: apiextensions.k8s.io/v1
+    /// kind: CustomResourceDefinition
+    /// metadata:
+    ///   name: widgets.example.test
+    ///   annotations:
+    ///     helm.sh/resource-policy: keep
+    /// spec: {group: example.test, names: {kind: Widget, plural: widgets}, scope: Namespaced, versions: []}
+    /// ```
+    ///
+    /// ## References
+    /// - Helm v4.3.1 `pkg/kube/client.go` `Update`, `pkg/action/resource_policy.go` `filterManifestsToKeep`
+    severity: Loses
+}
+
+pub(super) fn check(context: &Context<'_>, findings: &mut Findings) {
+    let owned = context.crds_after().filter(|item| item.place == Place::Templates && !keeps(&item.object));
+    for item in owned {
+        let kind = k8s::text(&item.object, "/spec/names/kind");
+        let protected = context.live(item).is_some_and(|live| keeps(live));
+        let (severity, what, operations): (_, _, &[&'static str]) = if protected {
+            (Severity::Risks, "uninstall deletes", &["uninstall"])
+        } else {
+            (
+                Severity::Loses,
+                "uninstall, rollback and switching it off delete",
+                &["rollback", "uninstall", "crds off"],
+            )
+        };
+        let message = format!("{what} CRD {} and every {kind} with it", item.name.name);
+        let said = findings.say(severity, message, rendered(item)).about(&item.name).during(operations);
+        let instances = instances(context, item);
+        let said = instances.into_iter().fold(said, super::findings::Said::because);
+        said.advise(advice(&item.name.name, protected));
+    }
+}
+
+/// Most stored objects named as evidence for one CRD.
+const INSTANCES: usize = 5;
+
+fn instances(context: &Context<'_>, item: &Item) -> Vec<Evidence> {
+    let found = context.instances(&item.object).take(INSTANCES);
+    found
+        .map(|object| Evidence::State {
+            object: k8s::object_name(object),
+            detail: "lives under this CRD".to_owned(),
+        })
+        .collect()
+}
+
+fn advice(name: &str, protected: bool) -> String {
+    if protected {
+        "switch the CRDs off in the values first (the live keep annotation is honoured), then uninstall"
+            .to_owned()
+    } else {
+        format!("kubectl annotate crd {name} helm.sh/resource-policy=keep --overwrite")
+    }
+}
+
+/// Whether an object carries the keep policy, exactly as Helm compares it on upgrade.
+pub(super) fn keeps(object: &Value) -> bool {
+    k8s::annotation(object, "helm.sh/resource-policy") == Some("keep")
+}

@@ -1,0 +1,148 @@
+//! Objects that the upgrade would take over but may not.
+
+use serde_json::Value;
+
+use super::context::{is_crd, rendered};
+use super::{Context, Findings};
+use crate::finding::{Evidence, Severity};
+use crate::k8s::{self, annotation, label};
+use crate::upgrade::inventory::{Item, Place};
+
+declare_check! {
+    /// An object that is new in the release already exists and does not carry the release's ownership metadata.
+    ///
+    /// ## What breaks
+    /// Helm refuses to take over what it did not make: the upgrade stops before its first write with
+    /// `invalid ownership metadata`. `--take-ownership` (Helm 3.17 and newer) takes over *everything* it meets, also
+    /// what belongs to somebody else.
+    ///
+    /// ## What to do
+    /// Label and annotate exactly the objects that are to be adopted, then upgrade without `--take-ownership`. For
+    /// CRDs, add the keep annotation first.
+    ///
+    /// ## Example
+    /// ```yaml before
+    /// # Source: demo/crds/widgets.yaml
+    /// apiVersion: apiextensions.k8s.io/v1
+    /// kind: CustomResourceDefinition
+    /// metadata:
+    ///   name: widgets.example.test
+    /// spec: {group: example.test, names: {kind: Widget, plural: widgets}, scope: Namespaced, versions: []}
+    /// ```
+    /// ```yaml after
+    /// # Source: demo/templates/widgets.yaml
+    /// apiVersion: apiextensions.k8s.io/v1
+    /// kind: CustomResourceDefinition
+    /// metadata:
+    ///   name: widgets.example.test
+    /// spec: {group: example.test, names: {kind: Widget, plural: widgets}, scope: Namespaced, versions: []}
+    /// ```
+    /// ```text finding
+    /// breaks: CustomResourceDefinition widgets.example.test exists and is not owned by release demo: the upgrade stops
+    /// ```
+    ///
+    /// ## Not reported
+    /// ```yaml before
+    /// # Source: demo/templates/config.yaml
+    /// apiVersion: v1
+    /// kind: ConfigMap
+    /// metadata:
+    ///   name: demo
+    /// ```
+    /// ```yaml after
+    /// # Source: demo/templates/config.yaml
+    /// apiVersion: v1
+    /// kind: ConfigMap
+    /// metadata:
+    ///   name: demo
+    /// data: {a: b}
+    /// ```
+    ///
+    /// ## References
+    /// - Helm v4.3.1 `pkg/action/validate.go` `checkOwnership`
+    severity: Breaks
+}
+
+pub(super) fn check(context: &Context<'_>, findings: &mut Findings) {
+    let release = context.scene.release;
+    for item in context.after.iter().filter(|item| item.place == Place::Templates) {
+        if context.before.iter().any(|old| same(old, item) && old.place == Place::Templates) {
+            continue;
+        }
+        let Some(evidence) = exists_unowned(context, item) else { continue };
+        let message = format!(
+            "{} {} exists and is not owned by release {release}: the upgrade stops",
+            item.name.kind, item.name.name
+        );
+        findings
+            .say(Severity::Breaks, message, evidence)
+            .because(rendered(item))
+            .about(&item.name)
+            .during(&["upgrade"])
+            .advise(adoption(context, item));
+        findings.claim(&item.name, "");
+    }
+}
+
+fn same(old: &Item, item: &Item) -> bool {
+    old.name == item.name && old.group == item.group
+}
+
+fn exists_unowned(context: &Context<'_>, item: &Item) -> Option<Evidence> {
+    if let Some(live) = context.live(item) {
+        let missing = missing(context, live);
+        return (!missing.is_empty())
+            .then(|| Evidence::State { object: k8s::object_name(live), detail: missing });
+    }
+    // Nothing is known of the cluster: what the old chart's crds/ brought is there, and nobody owns it.
+    let old = context.before.iter().find(|old| same(old, item) && old.place == Place::Crds)?;
+    context.scene.state.is_empty().then(|| Evidence::State {
+        object: old.name.clone(),
+        detail: format!("created from {}, which Helm gives no ownership metadata", old.source),
+    })
+}
+
+fn missing(context: &Context<'_>, live: &Value) -> String {
+    let wanted = [
+        (label(live, "app.kubernetes.io/managed-by"), "Helm", "label app.kubernetes.io/managed-by"),
+        (
+            annotation(live, "meta.helm.sh/release-name"),
+            context.scene.release,
+            "annotation meta.helm.sh/release-name",
+        ),
+        (
+            annotation(live, "meta.helm.sh/release-namespace"),
+            context.scene.namespace,
+            "annotation meta.helm.sh/release-namespace",
+        ),
+    ];
+    let missing = wanted.iter().filter(|(found, wanted, _)| *found != Some(*wanted));
+    let words: Vec<String> = missing
+        .map(|(found, wanted, what)| match found {
+            None => format!("no {what}"),
+            Some(found) => format!("{what} is `{found}`, not `{wanted}`"),
+        })
+        .collect();
+    words.join(", ")
+}
+
+/// The commands that hand an object to the release.
+pub(super) fn adoption(context: &Context<'_>, item: &Item) -> String {
+    let scope =
+        if item.name.namespace.is_empty() { String::new() } else { format!(" -n {}", item.name.namespace) };
+    let what = format!("{} {}{scope}", resource(item), item.name.name);
+    let keep = if is_crd(item) { " helm.sh/resource-policy=keep" } else { "" };
+    format!(
+        "kubectl label {what} app.kubernetes.io/managed-by=Helm --overwrite\nkubectl annotate {what} meta.helm.sh/release-name={} meta.helm.sh/release-namespace={}{keep} --overwrite",
+        context.scene.release, context.scene.namespace
+    )
+}
+
+fn resource(item: &Item) -> String {
+    let kind = item.name.kind.to_lowercase();
+    match item.group.as_str() {
+        _ if is_crd(item) => "crd".to_owned(),
+        "" => kind,
+        group => format!("{kind}.{group}"),
+    }
+}

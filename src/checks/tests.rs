@@ -1,0 +1,216 @@
+//! Laws that every check obeys.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::*;
+use crate::chart::{Chart, File, Helm, Values};
+use crate::render::{self, Options, Render};
+
+/// One fixture of a check's doc: blocks by their info string.
+struct Fixture {
+    before: String,
+    after: String,
+    state: String,
+    values: String,
+    finding: Option<String>,
+}
+
+fn fixtures(doc: &str, section: &str) -> Vec<Fixture> {
+    let mut found = Vec::new();
+    let mut blocks: Vec<(String, String)> = Vec::new();
+    let mut inside = None;
+    let mut here = false;
+    for line in doc.lines().map(|line| line.strip_prefix(' ').unwrap_or(line)) {
+        if let Some(title) = line.strip_prefix("## ") {
+            flush(&mut blocks, &mut found);
+            here = title.trim() == section;
+        } else if let Some(info) = line.strip_prefix("```") {
+            inside = match inside {
+                None => {
+                    if info == "yaml before" {
+                        flush(&mut blocks, &mut found);
+                    }
+                    if here {
+                        blocks.push((info.to_owned(), String::new()));
+                    }
+                    Some(())
+                }
+                Some(()) => None,
+            };
+        } else if inside.is_some() && here {
+            let last = blocks.last_mut().unwrap();
+            last.1.push_str(line);
+            last.1.push('\n');
+        }
+    }
+    flush(&mut blocks, &mut found);
+    found
+}
+
+fn flush(blocks: &mut Vec<(String, String)>, found: &mut Vec<Fixture>) {
+    if blocks.is_empty() {
+        return;
+    }
+    let block = |info: &str| blocks.iter().find(|(name, _)| name == info).map(|(_, text)| text.clone());
+    found.push(Fixture {
+        before: block("yaml before").unwrap_or_default(),
+        after: block("yaml after").unwrap_or_default(),
+        state: block("yaml state").unwrap_or_default(),
+        values: block("yaml values").unwrap_or_default(),
+        finding: block("text finding"),
+    });
+    blocks.clear();
+}
+
+/// A chart whose files are the documents of a fixture, each below its `# Source:`; `# Values:` starts values.yaml.
+fn chart(text: &str, version: &str) -> Chart {
+    let mut files =
+        vec![("Chart.yaml".to_owned(), format!("apiVersion: v2\nname: demo\nversion: {version}\n"))];
+    for line in text.lines() {
+        if let Some(source) = line.strip_prefix("# Source: demo/") {
+            match files.iter().position(|(path, _)| path == source) {
+                Some(at) => {
+                    let mut file = files.remove(at);
+                    file.1.push_str("---\n");
+                    files.push(file);
+                }
+                None => files.push((source.to_owned(), String::new())),
+            }
+        } else {
+            let last = files.last_mut().unwrap();
+            last.1.push_str(line);
+            last.1.push('\n');
+        }
+    }
+    let files = files.into_iter().map(|(path, text)| File { path, data: text.into_bytes().into() }).collect();
+    Chart::from_files(files, Helm::V4, &crate::limits::Limits::default()).unwrap()
+}
+
+fn rendered(chart: &Chart, values: &Values, revision: u64) -> Render {
+    let options = Options {
+        helm: Helm::V4,
+        release: "demo".into(),
+        namespace: "ns".into(),
+        revision,
+        is_upgrade: revision > 1,
+        kube_version: Some("v1.34.0".into()),
+        ..Options::default()
+    };
+    render::render(chart, values, &options).unwrap()
+}
+
+fn run_on(fixture: &Fixture) -> Vec<Finding> {
+    let (chart_before, chart_after) = (chart(&fixture.before, "1.0.0"), chart(&fixture.after, "2.0.0"));
+    let values =
+        crate::yaml::to_values(fixture.values.as_bytes(), &crate::limits::Limits::default()).unwrap();
+    let (before, after) =
+        (Arc::new(rendered(&chart_before, &values, 1)), Arc::new(rendered(&chart_after, &values, 2)));
+    let state: Vec<Arc<serde_json::Value>> = crate::yaml::documents(&fixture.state)
+        .map(|(_, text)| {
+            Arc::new(crate::yaml::to_json(text.as_bytes(), &crate::limits::Limits::default()).unwrap())
+        })
+        .filter(|object| object.is_object())
+        .collect();
+    let scene = Scene {
+        before: &before,
+        after: &after,
+        chart_before: &chart_before,
+        chart_after: &chart_after,
+        values: &values,
+        release: "demo",
+        namespace: "ns",
+        kubernetes: "v1.34.0",
+        state: &state,
+        rehearsals: &[],
+    };
+    run(&Context::new(&scene))
+}
+
+fn lines(findings: &[Finding], check: &str) -> String {
+    let of_check = findings.iter().filter(|finding| finding.check == check);
+    let word = |severity: Severity| serde_json::to_value(severity).unwrap().as_str().unwrap().to_owned();
+    of_check.map(|finding| format!("{}: {}\n", word(finding.severity), finding.message)).collect()
+}
+
+#[test]
+fn every_example_gives_exactly_its_finding() {
+    for check in CHECKS {
+        for (n, fixture) in fixtures(check.info.doc, "Example").iter().enumerate() {
+            let found = lines(&run_on(fixture), check.id);
+            assert_eq!(found, fixture.finding.clone().unwrap_or_default(), "{} example {n}", check.id);
+        }
+    }
+}
+
+#[test]
+fn what_is_not_reported_gives_nothing() {
+    for check in CHECKS {
+        for (n, fixture) in fixtures(check.info.doc, "Not reported").iter().enumerate() {
+            assert_eq!(lines(&run_on(fixture), check.id), "", "{} not reported {n}", check.id);
+        }
+    }
+}
+
+/// Checks whose evidence is a rehearsal have no example of manifests alone.
+const REHEARSED: &[&str] = &["rehearsal_lost"];
+
+#[test]
+fn every_check_says_what_it_means_and_shows_it() {
+    for check in CHECKS {
+        let doc = check.info.doc;
+        assert!(check.title().ends_with('.'), "{}: {}", check.id, check.title());
+        for section in ["## What breaks", "## What to do"] {
+            assert!(doc.contains(section), "{} lacks {section}", check.id);
+        }
+        let shown = !fixtures(doc, "Example").is_empty() && !fixtures(doc, "Not reported").is_empty();
+        assert!(shown || REHEARSED.contains(&check.id), "{} has no example or no counterexample", check.id);
+    }
+}
+
+#[test]
+fn findings_have_evidence_and_keep_their_severity() {
+    for check in CHECKS {
+        for fixture in fixtures(check.info.doc, "Example") {
+            for finding in run_on(&fixture) {
+                assert!(!finding.evidence.is_empty(), "{}", finding.message);
+                let info = find(finding.check).unwrap().info;
+                assert!(finding.severity <= info.severity, "{}: {:?}", finding.check, finding.severity);
+            }
+        }
+    }
+}
+
+#[test]
+fn checks_stand_in_order_and_every_file_is_listed() {
+    let ids: Vec<&str> = CHECKS.iter().map(|check| check.id).collect();
+    let (last, others) = ids.split_last().unwrap();
+    assert_eq!(*last, "unexplained");
+    assert!(others.is_sorted(), "{ids:?}");
+    let framework = ["mod", "context", "findings", "tests"];
+    let files: BTreeSet<String> = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/src/checks"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path().file_stem().unwrap().to_str().unwrap().to_owned())
+        .filter(|name| !framework.contains(&name.as_str()))
+        .collect();
+    assert_eq!(files, ids.into_iter().map(str::to_owned).collect());
+}
+
+#[test]
+fn docs_are_fresh() {
+    let mut text = String::from(
+        "# Checks\n\nGenerated from the checks' own words; `seatrial explain CHECK` prints the same.\n",
+    );
+    for check in CHECKS {
+        let doc: Vec<&str> =
+            check.info.doc.lines().map(|line| line.strip_prefix(' ').unwrap_or(line).trim_end()).collect();
+        let body = doc.join("\n").replace("\n## ", "\n### ");
+        text.push_str(&format!("\n## {}\n\n{}\n", check.id, body.trim()));
+    }
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/checks.md");
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        std::fs::write(path, &text).unwrap();
+    }
+    let written = std::fs::read_to_string(path).unwrap_or_default();
+    assert_eq!(written, text, "docs/checks.md is stale: run UPDATE_DOCS=1 cargo test");
+}

@@ -2,8 +2,10 @@
 
 use std::io::{self, Write};
 
+pub mod changes;
 pub mod escape;
 mod html;
+pub mod judgement;
 mod json;
 mod markdown;
 mod matrix;

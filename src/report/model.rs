@@ -113,7 +113,7 @@ impl Report {
 
 fn redact(evidence: &mut Evidence) {
     if let Evidence::Change { path, before, after } = evidence
-        && (path.starts_with("data") || path.starts_with("stringData"))
+        && is_secret_path(path)
     {
         for value in [before, after].into_iter().flatten() {
             hide(value);
@@ -121,7 +121,13 @@ fn redact(evidence: &mut Evidence) {
     }
 }
 
-fn hide(value: &mut Value) {
+/// Whether a path in a Secret leads to its contents.
+pub(super) fn is_secret_path(path: &str) -> bool {
+    let path = path.trim_start_matches(['.', '/']);
+    path.starts_with("data") || path.starts_with("stringData")
+}
+
+pub(super) fn hide(value: &mut Value) {
     match value {
         Value::Object(map) => map.values_mut().for_each(hide),
         Value::Array(items) => items.iter_mut().for_each(hide),

@@ -130,3 +130,62 @@ fn long_markdown_is_cut_below_the_limit_and_says_so() {
     let text = String::from_utf8(out).unwrap();
     assert!(text.chars().count() < 65_536 && text.contains("Cut here"), "{}", text.len());
 }
+
+mod judged {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::report::judgement::{Evidence as Case, judge};
+
+    fn way(operations: &[(&str, &[ObjectName])]) -> Way {
+        let operation = |(name, lost): &(&str, &[ObjectName])| Operation {
+            name: (*name).into(),
+            flags: Vec::new(),
+            outcomes: vec![outcome("", Verdict::of(0, true, lost), lost.to_vec())],
+        };
+        Way {
+            name: "plain".into(),
+            summary: String::new(),
+            made_by: "helm3".into(),
+            flags: Vec::new(),
+            prepare: Vec::new(),
+            operations: operations.iter().map(operation).collect(),
+        }
+    }
+
+    fn exit_code(operations: &[(&str, &[ObjectName])], findings: &[Finding], delivered: &[ObjectName]) -> u8 {
+        let mut rehearsal = report().rehearsals.remove(0);
+        rehearsal.ways = vec![way(operations)];
+        let delivered: BTreeSet<ObjectName> = delivered.iter().cloned().collect();
+        let rehearsals = [rehearsal];
+        judge(&Case { rehearsals: &rehearsals, findings, gate: Severity::Breaks, delivered: &delivered })
+            .exit_code
+    }
+
+    #[test]
+    fn losses_on_the_road_end_with_three() {
+        let lost = [object("Widget", "a")];
+        assert_eq!(exit_code(&[("upgrade", &[]), ("rollback", &lost)], &[], &lost), 3);
+        assert_eq!(exit_code(&[("upgrade", &lost)], &[], &[]), 3);
+        assert_eq!(exit_code(&[("upgrade", &[])], &[], &[]), 0);
+    }
+
+    #[test]
+    fn uninstalling_what_the_chart_delivers_is_no_loss_but_users_objects_are() {
+        let own = [object("Widget", "a")];
+        assert_eq!(exit_code(&[("uninstall", &own)], &[], &own), 0);
+        assert_eq!(exit_code(&[("uninstall", &own)], &[], &[]), 3);
+        let definition = [object("CustomResourceDefinition", "widgets.example.test")];
+        assert_eq!(exit_code(&[("uninstall", &definition)], &[], &definition), 3);
+        assert_eq!(exit_code(&[("uninstall", &own), ("crds off", &[])], &[], &[]), 0);
+        assert_eq!(exit_code(&[("uninstall", &own), ("crds off", &own)], &[], &[]), 3);
+    }
+
+    #[test]
+    fn findings_count_from_the_gate_on() {
+        let mut finding = report().findings.remove(0);
+        assert_eq!(exit_code(&[("upgrade", &[])], &[finding.clone()], &[]), 0);
+        finding.severity = Severity::Loses;
+        assert_eq!(exit_code(&[("upgrade", &[])], &[finding], &[]), 2);
+    }
+}

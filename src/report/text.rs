@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use anstyle::{AnsiColor, Style as Ansi};
 
+use super::changes::short;
 use super::escape::terminal;
 use super::matrix::{Cell, Matrix};
 use super::model::by_kind;
@@ -184,18 +185,6 @@ pub(super) fn describe(evidence: &Evidence) -> String {
         Evidence::State { object, detail } => format!("{object}: {detail}"),
         Evidence::Figure { what, value, limit, unit } => format!("{what}: {value} of {limit} {unit}"),
     }
-}
-
-/// Longest value that is shown in one line.
-const VALUE: usize = 120;
-
-fn short(value: Option<&serde_json::Value>) -> String {
-    let Some(value) = value else { return "absent".to_owned() };
-    let text = value.to_string();
-    if text.chars().count() <= VALUE {
-        return text;
-    }
-    format!("{}…", text.chars().take(VALUE).collect::<String>())
 }
 
 fn rest(report: &Report, pen: Pen, out: &mut dyn Write) -> io::Result<()> {

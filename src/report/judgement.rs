@@ -1,0 +1,126 @@
+//! From outcomes and findings to one verdict and one exit code.
+
+use std::collections::BTreeSet;
+
+use crate::finding::{Finding, ObjectName, Severity};
+use crate::upgrade::outcome::{Operation, Rehearsal, Verdict, Way};
+
+use super::model::{Judgement, by_kind};
+
+/// What the judgement is made from.
+pub struct Evidence<'e> {
+    /// What was rehearsed.
+    pub rehearsals: &'e [Rehearsal],
+    /// What the checks say.
+    pub findings: &'e [Finding],
+    /// Findings of this severity or worse fail the run.
+    pub gate: Severity,
+    /// Objects that the charts themselves deliver: uninstalling them is what uninstalling means.
+    pub delivered: &'e BTreeSet<ObjectName>,
+}
+
+/// Operations that a user may have to run on this road; losing anything in one of them is a lost rehearsal.
+const ROAD: &[&str] = &["upgrade", "upgrade again", "rollback"];
+
+/// Judges: losses on the road first, then losses by leaving it, then what could not be rehearsed, then findings.
+#[must_use]
+pub fn judge(evidence: &Evidence<'_>) -> Judgement {
+    let losing: Vec<Loss<'_>> =
+        evidence.rehearsals.iter().flat_map(|r| losses(r, evidence.delivered)).collect();
+    if !losing.is_empty() {
+        return lost(&losing);
+    }
+    if let Some(rehearsal) = evidence.rehearsals.iter().find(|rehearsal| !rehearsal.obstacle.is_empty()) {
+        return Judgement {
+            level: "not-checked",
+            summary: format!("Nothing could be rehearsed for {}: {}", rehearsal.actor, rehearsal.obstacle),
+            exit_code: 1,
+        };
+    }
+    let gated = evidence.findings.iter().filter(|finding| finding.severity >= evidence.gate).count();
+    if gated > 0 {
+        return Judgement {
+            level: "findings",
+            summary: format!(
+                "No rehearsed upgrade, repetition or rollback loses an object, but {} at or above the gate.",
+                counted(gated, "finding is", "findings are")
+            ),
+            exit_code: 2,
+        };
+    }
+    Judgement {
+        level: "safe",
+        summary: "Every object keeps its UID in every rehearsed operation.".to_owned(),
+        exit_code: 0,
+    }
+}
+
+fn counted(n: usize, one: &str, many: &str) -> String {
+    if n == 1 { format!("1 {one}") } else { format!("{n} {many}") }
+}
+
+struct Loss<'r> {
+    actor: &'r str,
+    way: &'r str,
+    operation: &'r str,
+    lost: Vec<ObjectName>,
+}
+
+fn losses<'r>(rehearsal: &'r Rehearsal, delivered: &BTreeSet<ObjectName>) -> Vec<Loss<'r>> {
+    let loss = |way: &'r Way, operation: &'r Operation, lost: Vec<ObjectName>| Loss {
+        actor: &rehearsal.actor,
+        way: &way.name,
+        operation: &operation.name,
+        lost,
+    };
+    let mut found = Vec::new();
+    for way in &rehearsal.ways {
+        for operation in &way.operations {
+            let lost = worst(operation);
+            let on_the_road = ROAD.contains(&operation.name.as_str());
+            let lost = if on_the_road { lost } else { users_own(&lost, delivered) };
+            if !lost.is_empty() && (on_the_road || !leaves_safely(way, delivered)) {
+                found.push(loss(way, operation, lost));
+            }
+        }
+    }
+    found
+}
+
+fn worst(operation: &Operation) -> Vec<ObjectName> {
+    let losing = operation.outcomes.iter().filter(|outcome| outcome.verdict == Verdict::Loses);
+    losing.max_by_key(|outcome| outcome.lost.len()).map(|outcome| outcome.lost.clone()).unwrap_or_default()
+}
+
+fn users_own(lost: &[ObjectName], delivered: &BTreeSet<ObjectName>) -> Vec<ObjectName> {
+    // A chart may deliver a CRD, but what lives under it is the user's and goes with it.
+    let own = |object: &&ObjectName| object.kind == "CustomResourceDefinition" || !delivered.contains(object);
+    lost.iter().filter(own).cloned().collect()
+}
+
+// There is a way out that keeps everything: CRDs leave the release first, then it is uninstalled.
+fn leaves_safely(way: &Way, delivered: &BTreeSet<ObjectName>) -> bool {
+    way.operation("crds off").is_some_and(|operation| users_own(&worst(operation), delivered).is_empty())
+}
+
+fn lost(losing: &[Loss<'_>]) -> Judgement {
+    let worst = losing.iter().max_by_key(|loss| loss.lost.len());
+    let what = worst.map(|loss| {
+        format!(
+            "The worst: {} by {} ({}) loses {}.",
+            loss.operation,
+            loss.actor,
+            loss.way,
+            by_kind(&loss.lost)
+        )
+    });
+    Judgement {
+        level: "loses",
+        summary: format!(
+            "{} objects. {}",
+            counted(losing.len(), "rehearsed operation loses", "rehearsed operations lose"),
+            what.unwrap_or_default()
+        ),
+        exit_code: 3,
+    }
+}

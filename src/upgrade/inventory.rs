@@ -26,6 +26,17 @@ pub enum Place {
     HookConfigMap,
 }
 
+impl std::fmt::Display for Place {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Crds => "crds/",
+            Self::Templates => "the release",
+            Self::Hook => "a hook",
+            Self::HookConfigMap => "a ConfigMap that a hook applies",
+        })
+    }
+}
+
 /// One object of a render.
 #[derive(Clone, Debug)]
 pub struct Item {

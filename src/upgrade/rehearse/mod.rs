@@ -16,10 +16,12 @@ use crate::upgrade::storage::Records;
 mod base;
 mod gate;
 mod gather;
+mod real;
 mod roads;
 mod trial;
 
 pub use gate::gates;
+pub use real::rehearse_real;
 
 /// What is to be rehearsed.
 #[derive(Clone, Debug)]

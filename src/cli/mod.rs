@@ -7,9 +7,20 @@ use clap::Parser as _;
 
 pub mod args;
 pub mod exit;
+mod charts;
+mod diff;
+mod engine;
+mod explain;
+mod golden;
+mod output;
+mod pair;
 mod pull;
 mod settings;
+mod standin;
+mod state;
+mod template;
 mod terminal;
+mod verify;
 
 use args::{Cli, Command};
 use exit::{Error, Exit};
@@ -31,7 +42,13 @@ fn usage(error: &clap::Error) -> ExitCode {
 
 fn dispatch(cli: &Cli) -> Result<Exit, Error> {
     match &cli.command {
+        Command::Verify(verify) => verify::run(verify, &cli.global),
+        Command::Demo(demo) => verify::demo(demo, &cli.global),
+        Command::Template(template) => template::run(template, &cli.global),
+        Command::Diff(diff) => diff::run(diff, &cli.global),
         Command::Pull(pull) => pull::run(pull, &cli.global),
+        Command::Golden(golden) => golden::run(golden, &cli.global),
+        Command::Explain(explain) => explain::run(explain),
         _ => Err(Error::new("not there yet")),
     }
 }

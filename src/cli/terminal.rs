@@ -65,6 +65,11 @@ fn paint(colored: bool, color: AnsiColor) -> (String, String) {
     (style.render().to_string(), style.render_reset().to_string())
 }
 
+/// Writes text to standard error as it is, with what a terminal must not get made visible.
+pub(crate) fn stderr(text: &str) {
+    let _ = io::stderr().write_all(printable(text).as_bytes());
+}
+
 /// Writes data to standard output; a reader that went away is no error.
 ///
 /// # Errors

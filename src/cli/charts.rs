@@ -1,0 +1,138 @@
+//! From references and values flags to loaded charts and values.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::args::{Global, ReleaseFlags, ValuesFlags};
+use super::exit::Error;
+use super::settings;
+use crate::chart::{Chart, File, Helm, Values, ignore, values_input};
+use crate::limits::Limits;
+use crate::render::Options;
+use crate::report::model::ChartInfo;
+use crate::source::directory::read_file;
+use crate::source::{Content, Fetched};
+
+/// A chart and where it came from.
+pub(crate) struct Loaded {
+    pub(crate) info: ChartInfo,
+    content: Content,
+    limits: Limits,
+}
+
+impl Loaded {
+    /// Fetches a chart without looking inside.
+    pub(crate) fn open(reference: &str, global: &Global) -> Result<Self, Error> {
+        let fetched = settings::sources(global).fetch(reference)?;
+        Ok(Self::of(fetched, settings::limits(&global.limits)))
+    }
+
+    fn of(fetched: Fetched, limits: Limits) -> Self {
+        let Fetched { reference, digest, content, .. } = fetched;
+        let info = ChartInfo { reference, digest: digest.unwrap_or_default(), ..ChartInfo::default() };
+        Self { info, content, limits }
+    }
+
+    /// Fetches a chart and reads its name and version.
+    pub(crate) fn fetch(reference: &str, global: &Global) -> Result<Self, Error> {
+        Self::open(reference, global)?.named()
+    }
+
+    /// A chart whose files are carried by the program.
+    pub(crate) fn carried(name: &str, files: Vec<(String, Vec<u8>)>, limits: Limits) -> Result<Self, Error> {
+        let (reference, content) = (name.to_owned(), Content::Files(files));
+        Self::of(Fetched { reference, origin: String::new(), digest: None, content }, limits).named()
+    }
+
+    fn named(self) -> Result<Self, Error> {
+        let mut loaded = self;
+        let chart = loaded.chart(Helm::V4)?;
+        loaded.info.name.clone_from(&chart.metadata.name);
+        loaded.info.version.clone_from(&chart.metadata.version);
+        Ok(loaded)
+    }
+
+    /// The chart as a Helm version loads it.
+    pub(crate) fn chart(&self, helm: Helm) -> Result<Arc<Chart>, Error> {
+        self.read(helm).map_err(|error| Error::new(format!("chart `{}`: {error}", self.info.reference)))
+    }
+
+    /// The same, refused in Helm's words alone.
+    pub(crate) fn read(&self, helm: Helm) -> Result<Arc<Chart>, crate::chart::Error> {
+        let chart = match &self.content {
+            Content::Archive(bytes) => Chart::from_archive(bytes, helm, &self.limits),
+            Content::Files(files) => from_directory(files, helm, &self.limits),
+        };
+        chart.map(Arc::new)
+    }
+}
+
+/// Reads a directory's files as a chart, `.helmignore` applied.
+pub(crate) fn from_directory(
+    files: &[(String, Vec<u8>)],
+    helm: Helm,
+    limits: &Limits,
+) -> Result<Chart, crate::chart::Error> {
+    let files = files.iter().map(|(path, data)| File { path: path.clone(), data: without_mark(data).into() });
+    Chart::from_files(ignore::visible(files.collect())?, helm, limits)
+}
+
+fn without_mark(data: &[u8]) -> &[u8] {
+    data.strip_prefix(b"\xef\xbb\xbf").unwrap_or(data)
+}
+
+/// Merges the values flags as one Helm version does; `more` are files and `--set` of one side only.
+pub(crate) fn values(
+    flags: &ValuesFlags,
+    more: (&[PathBuf], &[String]),
+    helm: Helm,
+    limits: &Limits,
+) -> Result<Arc<Values>, Error> {
+    let mut input = values_input::Input {
+        json: flags.set_json.clone(),
+        set: [&flags.set[..], more.1].concat(),
+        string: flags.set_string.clone(),
+        file: flags.set_file.clone(),
+        literal: flags.set_literal.clone(),
+        ..values_input::Input::default()
+    };
+    for path in flags.values.iter().chain(more.0) {
+        input.files.push((path.display().to_string(), read_file(path, limits.file_bytes)?));
+    }
+    let mut read = |path: &str| {
+        let data = read_file(path.as_ref(), limits.file_bytes).map_err(|error| error.message)?;
+        Ok(String::from_utf8_lossy(&data).into_owned())
+    };
+    let merged = values_input::merge(&input, helm, limits, &mut read);
+    merged.map(Arc::new).map_err(|error| Error::new(error.message))
+}
+
+/// What both sides of a pair are rendered for.
+pub(crate) fn options(release: &ReleaseFlags, chart: &str, helm: Helm, limits: &Limits) -> Options {
+    Options {
+        helm,
+        release: release.release.clone().unwrap_or_else(|| chart.to_owned()),
+        namespace: release.namespace.clone().unwrap_or_else(|| "default".to_owned()),
+        revision: 1,
+        is_upgrade: false,
+        kube_version: release.kube_version.clone(),
+        api_versions: release.api_versions.clone(),
+        limits: limits.clone(),
+        ..Options::default()
+    }
+}
+
+/// Reads `3.22` or `4.3`.
+pub(crate) fn helm_version(text: &str) -> Result<Helm, Error> {
+    let unknown = || {
+        Error::new(format!("`--helm {text}`: not a version that is known"))
+            .hint("Known are 3.14 to 3.22 and 4.0 to 4.3.")
+    };
+    let (major, minor) = text.trim_start_matches('v').split_once('.').ok_or_else(unknown)?;
+    let minor = minor.split('.').next().unwrap_or(minor);
+    match (major.parse(), minor.parse()) {
+        (Ok(3), Ok(minor @ 14..=22)) => Ok(Helm { major: 3, minor }),
+        (Ok(4), Ok(minor @ 0..=3)) => Ok(Helm { major: 4, minor }),
+        _ => Err(unknown()),
+    }
+}

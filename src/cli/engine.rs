@@ -1,0 +1,167 @@
+//! Where a rehearsal runs: the embedded server, the cluster of a kubeconfig, or a kind cluster of its own.
+
+use std::sync::Arc;
+
+use super::args::{Engine, EngineFlags};
+use super::exit::Error;
+use super::terminal::Terminal;
+use crate::chart::{Chart, Values};
+use crate::cluster::kind::{self, Kind};
+use crate::cluster::live::Live;
+use crate::cluster::simulated::{Simulated, controllers};
+use crate::render::{self, Options, Render};
+use crate::upgrade::actors::{self, Actor, Renderer};
+use crate::upgrade::outcome::Rehearsal;
+use crate::upgrade::rehearse::{Plan, rehearse, rehearse_real};
+use crate::upgrade::world::Plain;
+
+/// Seconds a real cluster gets to settle after each command.
+const SETTLING: f64 = 20.0;
+
+/// Helm's engine behind the rehearsal's trait.
+pub(crate) struct Engines;
+
+impl Renderer for Engines {
+    fn render(
+        &self,
+        chart: &Arc<Chart>,
+        config: &Arc<Values>,
+        options: &Options,
+    ) -> Result<Arc<Render>, String> {
+        render::render(chart, config, options).map(Arc::new).map_err(|error| error.message)
+    }
+}
+
+/// A simulated cluster with every controller.
+pub(crate) fn fresh(kubernetes: &str) -> Simulated {
+    let mut cluster = Simulated::new(kubernetes);
+    controllers::install(&mut cluster);
+    cluster
+}
+
+/// The actors that were asked for.
+pub(crate) fn actors(ids: &[String]) -> Result<Vec<&'static dyn Actor>, Error> {
+    let known = || actors::ACTORS.iter().map(|actor| actor.id()).collect::<Vec<_>>().join(", ");
+    let find = |id: &String| {
+        actors::find(id).ok_or_else(|| {
+            Error::new(format!("`--actor {id}`: no such actor")).hint(format!("Actors are {}.", known()))
+        })
+    };
+    ids.iter().map(find).collect()
+}
+
+/// One actor's part: the plan as its Helm version reads charts and values.
+pub(crate) struct Part {
+    pub(crate) actor: &'static dyn Actor,
+    pub(crate) plan: Plan,
+}
+
+/// Rehearses every part on the engine that the flags name.
+pub(crate) fn run(
+    parts: &[Part],
+    renderer: &dyn Renderer,
+    flags: &EngineFlags,
+    terminal: Terminal,
+) -> Result<Vec<Rehearsal>, Error> {
+    match flags.engine {
+        Engine::Sim => simulated(parts, renderer),
+        Engine::Cluster => {
+            on_real(parts, renderer, || Live::connect(flags.kubeconfig.as_deref(), flags.context.as_deref()))
+        }
+        Engine::Kind => on_kind(parts, renderer, flags, terminal),
+    }
+}
+
+// Actors share nothing but renders, so each has a thread.
+fn simulated(parts: &[Part], renderer: &dyn Renderer) -> Result<Vec<Rehearsal>, Error> {
+    std::thread::scope(|scope| {
+        let work = |part| move || rehearse_one(part, renderer);
+        let threads: Vec<_> = parts.iter().map(|part| scope.spawn(work(part))).collect();
+        let join = |thread: std::thread::ScopedJoinHandle<'_, Result<Rehearsal, Error>>| {
+            thread.join().unwrap_or_else(|_| Err(Error::new("a rehearsal ended abnormally; this is a bug")))
+        };
+        threads.into_iter().map(join).collect()
+    })
+}
+
+fn rehearse_one(part: &Part, renderer: &dyn Renderer) -> Result<Rehearsal, Error> {
+    rehearse(part.actor, &part.plan, renderer, &fresh).map_err(|error| Error::new(error.0))
+}
+
+fn on_real(
+    parts: &[Part],
+    renderer: &dyn Renderer,
+    connect: impl Fn() -> Result<Live, crate::cluster::Unreachable>,
+) -> Result<Vec<Rehearsal>, Error> {
+    let unreachable = |error: crate::cluster::Unreachable| {
+        Error::new(error.0).hint("Check the kubeconfig and context, or use `--engine sim`.")
+    };
+    let one = |part: &Part| {
+        let world = Plain::new(connect().map_err(unreachable)?, SETTLING);
+        rehearse_real(part.actor, &part.plan, renderer, world).map_err(unreachable)
+    };
+    parts.iter().map(one).collect()
+}
+
+fn on_kind(
+    parts: &[Part],
+    renderer: &dyn Renderer,
+    flags: &EngineFlags,
+    terminal: Terminal,
+) -> Result<Vec<Rehearsal>, Error> {
+    let settings = settings(flags);
+    delete_on_interrupt(&settings);
+    let mut progress = |phase: &str| terminal.say(phase);
+    let failed = |error: crate::cluster::Unreachable| Error::new(error.0);
+    let cluster = Kind::create(settings.clone(), &mut progress).map_err(failed)?;
+    let result = on_real(parts, renderer, || cluster.connect());
+    if flags.keep {
+        let delete = Kind::delete_arguments(&settings).join(" ");
+        terminal.say(&format!("kept cluster {}; delete it with: kind {delete}", settings.name));
+    }
+    result
+}
+
+fn settings(flags: &EngineFlags) -> kind::Settings {
+    let name = format!("seatrial-{}", std::process::id());
+    kind::Settings {
+        program: std::env::var_os("SEATRIAL_KIND").map_or_else(|| "kind".into(), Into::into),
+        image: flags.kind_image.clone(),
+        preload: flags.preload.clone(),
+        keep: flags.keep,
+        kubeconfig: std::env::temp_dir().join(format!("{name}.kubeconfig")),
+        name,
+    }
+}
+
+// Ctrl-C and SIGTERM end the program without unwinding, so nothing would be dropped.
+#[expect(clippy::exit, reason = "the program was told to end; the cluster is deleted first")]
+fn delete_on_interrupt(settings: &kind::Settings) {
+    let settings = settings.clone();
+    std::thread::spawn(move || {
+        let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else { return };
+        runtime.block_on(interrupted());
+        if !settings.keep {
+            kind::delete(&settings);
+        }
+        std::process::exit(1);
+    });
+}
+
+#[cfg(unix)]
+async fn interrupted() {
+    use tokio::signal::unix::{SignalKind, signal};
+    let (Ok(mut interrupt), Ok(mut terminate)) =
+        (signal(SignalKind::interrupt()), signal(SignalKind::terminate()))
+    else {
+        return std::future::pending().await;
+    };
+    tokio::select! { _ = interrupt.recv() => {}, _ = terminate.recv() => {} }
+}
+
+#[cfg(not(unix))]
+async fn interrupted() {
+    if tokio::signal::ctrl_c().await.is_err() {
+        std::future::pending::<()>().await;
+    }
+}

@@ -1,0 +1,181 @@
+//! `seatrial golden`: rendered releases compared with files that were agreed on.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use similar::TextDiff;
+
+use super::args::{Global, Golden, GoldenFlags, ValuesFlags};
+use super::charts::{self, Loaded};
+use super::exit::{Error, Exit};
+use super::settings;
+use super::terminal;
+use crate::chart::Helm;
+use crate::render::{self, Options, PrintOptions};
+use crate::source::directory::read_file;
+use crate::source::lock::digest;
+
+/// The file that describes the releases.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+struct Config {
+    /// Where golden files live, relative to this file.
+    #[serde(default = "default_directory")]
+    directory: PathBuf,
+    /// The releases.
+    releases: Vec<Release>,
+}
+
+fn default_directory() -> PathBuf {
+    "golden".into()
+}
+
+/// One release to render.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+struct Release {
+    /// Release name, also the name of its golden files.
+    name: String,
+    /// Chart reference; a path is relative to the config file.
+    chart: String,
+    #[serde(default = "default_namespace")]
+    namespace: String,
+    /// Values files, relative to the config file.
+    #[serde(default)]
+    values: Vec<PathBuf>,
+    #[serde(default)]
+    set: Vec<String>,
+    /// Helm versions, `3.22` and `4.3`; one golden file each.
+    #[serde(default = "default_helm")]
+    helm: Vec<String>,
+    kube_version: Option<String>,
+    #[serde(default)]
+    api_versions: Vec<String>,
+    #[serde(default)]
+    include_crds: bool,
+}
+
+fn default_namespace() -> String {
+    "default".to_owned()
+}
+
+fn default_helm() -> Vec<String> {
+    vec!["4.3".to_owned()]
+}
+
+/// Checks or updates every golden file of the config.
+pub(crate) fn run(command: &Golden, global: &Global) -> Result<Exit, Error> {
+    let (flags, update) = match command {
+        Golden::Check(flags) => (flags, false),
+        Golden::Update(flags) => (flags, true),
+    };
+    let config = load(flags, global)?;
+    let base = flags.config.parent().unwrap_or(Path::new("")).to_owned();
+    let (mut passed, mut failed) = (0, 0);
+    for release in &config.releases {
+        for helm in &release.helm {
+            let path =
+                base.join(&config.directory).join(format!("{}.helm-{helm}.yaml", file_name(&release.name)?));
+            let text = rendered(release, helm, &base, global)?;
+            let same = if update { write(&path, &text)? } else { compare(&path, &text)? };
+            if same { passed += 1 } else { failed += 1 }
+        }
+    }
+    let summary = if update {
+        format!("{passed} unchanged, {failed} written\n")
+    } else {
+        format!("{passed} passed, {failed} failed\n")
+    };
+    terminal::print(summary.as_bytes())?;
+    Ok(if update || failed == 0 { Exit::Safe } else { Exit::Findings })
+}
+
+fn load(flags: &GoldenFlags, global: &Global) -> Result<Config, Error> {
+    let limits = settings::limits(&global.limits);
+    let path = flags.config.display();
+    let text = read_file(&flags.config, limits.file_bytes).map_err(|error| {
+        Error::new(error.message).hint("Name the file by `--config`; docs/golden.md shows one.")
+    })?;
+    let value =
+        crate::yaml::to_json(&text, &limits).map_err(|error| Error::new(format!("{path}: {error}")))?;
+    serde_json::from_value(value)
+        .map_err(|error| Error::new(format!("{path}: {error}")).hint("docs/golden.md lists the keys."))
+}
+
+// The release's name becomes a file name; it may not become a path.
+fn file_name(name: &str) -> Result<&str, Error> {
+    let plain = !name.is_empty()
+        && name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'.' | b'_'));
+    if plain { Ok(name) } else { Err(Error::new(format!("release name `{name}` can't name a file"))) }
+}
+
+fn rendered(release: &Release, helm: &str, base: &Path, global: &Global) -> Result<String, Error> {
+    let line = charts::helm_version(helm)?;
+    let beside = base.join(&release.chart);
+    let reference = if beside.exists() { beside.display().to_string() } else { release.chart.clone() };
+    let loaded = Loaded::fetch(&reference, global)?;
+    let limits = settings::limits(&global.limits);
+    let flags = ValuesFlags {
+        values: release.values.iter().map(|path| base.join(path)).collect(),
+        set: release.set.clone(),
+        ..ValuesFlags::default()
+    };
+    let values = charts::values(&flags, (&[], &[]), line, &limits)?;
+    let options = options(release, line, limits);
+    let render = render::render(&*loaded.chart(line)?, &values, &options)
+        .map_err(|error| Error::new(format!("release `{}`: {error}", release.name)))?;
+    let print = PrintOptions { include_crds: release.include_crds, ..PrintOptions::default() };
+    let body = render::template_output(&render, line, &print).map_err(|error| Error::new(error.message))?;
+    let values_digest = digest(serde_json::to_string(&*values).unwrap_or_default().as_bytes());
+    Ok(format!(
+        "# seatrial golden: do not edit, `seatrial golden update` writes it\n# chart: {} {} {}\n# helm: {helm}\n# values: {values_digest}\n{body}",
+        loaded.info.name, loaded.info.version, loaded.info.digest
+    ))
+}
+
+fn options(release: &Release, helm: Helm, limits: crate::limits::Limits) -> Options {
+    Options {
+        helm,
+        release: release.name.clone(),
+        namespace: release.namespace.clone(),
+        kube_version: release.kube_version.clone(),
+        api_versions: release.api_versions.clone(),
+        limits,
+        ..Options::default()
+    }
+}
+
+fn write(path: &Path, text: &str) -> Result<bool, Error> {
+    if fs::read_to_string(path).is_ok_and(|old| old == text) {
+        return Ok(true);
+    }
+    let failed = |error: std::io::Error| Error::new(format!("can't write {}: {error}", path.display()));
+    if let Some(parent) = path.parent() {
+        fs::create_dir_all(parent).map_err(failed)?;
+    }
+    fs::write(path, text).map_err(failed)?;
+    Ok(false)
+}
+
+fn compare(path: &Path, text: &str) -> Result<bool, Error> {
+    let golden = match fs::read_to_string(path) {
+        Ok(golden) => golden,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            terminal::print(
+                format!("{}: no golden file; `seatrial golden update` writes it\n", path.display())
+                    .as_bytes(),
+            )?;
+            return Ok(false);
+        }
+        Err(error) => return Err(Error::new(format!("{}: {error}", path.display()))),
+    };
+    if golden == text {
+        return Ok(true);
+    }
+    let name = path.display().to_string();
+    let difference = TextDiff::from_lines(golden.as_str(), text);
+    let shown = difference.unified_diff().context_radius(3).header(&name, "rendered now").to_string();
+    terminal::print(terminal::printable(&shown).as_bytes())?;
+    Ok(false)
+}

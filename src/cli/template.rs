@@ -1,0 +1,120 @@
+//! `seatrial template`: what `helm template` prints.
+
+use std::fs;
+use std::path::Path;
+
+use super::args::{Global, Template};
+use super::charts::{self, Loaded};
+use super::exit::{Error, Exit};
+use super::settings;
+use super::terminal;
+use crate::chart::Helm;
+use crate::render::{self, Options, PrintOptions, Render};
+
+/// Renders and prints; failures are told in Helm's words.
+pub(crate) fn run(arguments: &Template, global: &Global) -> Result<Exit, Error> {
+    let helm = charts::helm_version(&arguments.helm)?;
+    let (release, reference) = names(arguments)?;
+    let loaded = Loaded::open(reference, global)?;
+    let limits = settings::limits(&global.limits);
+    let rendered = charts::values(&arguments.values, (&[], &[]), helm, &limits)
+        .map_err(|error| render::Error::before(error.message))
+        .and_then(|values| {
+            let chart = loaded.read(helm)?;
+            render::render(&chart, &values, &options(arguments, release, helm, limits))
+        });
+    match rendered {
+        Ok(render) => show(arguments, helm, &render),
+        Err(error) => Ok(refuse(&error)),
+    }
+}
+
+fn names(arguments: &Template) -> Result<(String, &str), Error> {
+    let default = || arguments.name_template.clone().unwrap_or_else(|| "release-name".to_owned());
+    match arguments.names.as_slice() {
+        [chart] => Ok((default(), chart)),
+        [release, chart] if arguments.name_template.is_none() && !arguments.generate_name => {
+            Ok((release.clone(), chart))
+        }
+        _ => Err(Error::new("a release name and `--name-template` or `--generate-name` exclude each other")),
+    }
+}
+
+fn options(arguments: &Template, release: String, helm: Helm, limits: crate::limits::Limits) -> Options {
+    Options {
+        helm,
+        release,
+        namespace: arguments.namespace.clone().unwrap_or_else(|| "default".to_owned()),
+        is_upgrade: arguments.is_upgrade,
+        kube_version: arguments.kube_version.clone(),
+        api_versions: arguments.api_versions.clone(),
+        check_schema: !arguments.skip_schema_validation,
+        limits,
+        ..Options::default()
+    }
+}
+
+fn show(arguments: &Template, helm: Helm, render: &Render) -> Result<Exit, Error> {
+    for line in &render.warnings {
+        terminal::stderr(&format!("{line}\n"));
+    }
+    if let Some(directory) = &arguments.output_dir {
+        return write_files(arguments, directory, render);
+    }
+    let print = PrintOptions {
+        include_crds: arguments.include_crds,
+        no_hooks: arguments.no_hooks,
+        skip_tests: arguments.skip_tests,
+        show_only: arguments.show_only.clone(),
+    };
+    match render::template_output(render, helm, &print) {
+        Ok(text) => terminal::print(text.as_bytes()).map(|()| Exit::Safe),
+        Err(error) => Ok(refuse(&render::Error::before(error.message))),
+    }
+}
+
+fn refuse(error: &render::Error) -> Exit {
+    terminal::stderr(&error.stderr());
+    Exit::NotChecked
+}
+
+// One file per template, documents appended in order (Helm v4.3.1 `pkg/action/install.go` `writeToFile`).
+fn write_files(arguments: &Template, directory: &Path, render: &Render) -> Result<Exit, Error> {
+    let mut files: Vec<(&str, String)> = Vec::new();
+    let crds = render.crds.iter().filter(|_| arguments.include_crds);
+    let crds = crds.map(|file| (file.source.as_str(), String::from_utf8_lossy(&file.data).into_owned()));
+    let manifests =
+        render.manifests.iter().map(|manifest| (manifest.source.as_str(), manifest.text.to_string()));
+    let hooks = render.hooks.iter().filter(|hook| {
+        !arguments.no_hooks && !(arguments.skip_tests && hook.events.contains(&render::HookEvent::Test))
+    });
+    let hooks = hooks.map(|hook| (hook.manifest.source.as_str(), hook.manifest.text.to_string()));
+    for (source, text) in crds.chain(manifests).chain(hooks) {
+        let block = format!("---\n# Source: {source}\n{text}\n");
+        match files.iter_mut().find(|(known, _)| *known == source) {
+            Some((_, content)) => content.push_str(&block),
+            None => files.push((source, block)),
+        }
+    }
+    for (source, content) in files {
+        write_file(directory, source, &content)?;
+    }
+    Ok(Exit::Safe)
+}
+
+fn write_file(directory: &Path, source: &str, content: &str) -> Result<(), Error> {
+    // A chart names its own templates; none of them may leave the directory.
+    if source.split(['/', '\\']).any(|part| part == "..") || source.starts_with('/') {
+        return Err(Error::new(format!(
+            "template `{source}` would be written outside {}",
+            directory.display()
+        )));
+    }
+    let path = directory.join(source);
+    let failed = |error: std::io::Error| Error::new(format!("can't write {}: {error}", path.display()));
+    if let Some(parent) = path.parent() {
+        fs::create_dir_all(parent).map_err(failed)?;
+    }
+    fs::write(&path, content).map_err(failed)?;
+    terminal::print(format!("wrote {}\n", path.display()).as_bytes())
+}

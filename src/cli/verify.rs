@@ -1,0 +1,325 @@
+//! `seatrial verify` and `seatrial demo`: render, rehearse, judge, report.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::args::{self, Demo, Engine, EngineFlags, Gate, Global, OutputFlags, Verify};
+use super::engine::{self, Engines, Part};
+use super::exit::{Error, Exit};
+use super::pair::Pair;
+use super::terminal::Terminal;
+use super::{output, settings, state};
+use crate::checks::{self, Context, Scene};
+use crate::finding::{Finding, ObjectName, Severity};
+use crate::render::facts::{self, Home};
+use crate::render::{Options, Render};
+use crate::report::judgement::{Evidence, judge};
+use crate::report::model::{Ownership, Report, SCHEMA_VERSION};
+use crate::report::{self, FORMATS};
+use crate::upgrade::actors::{Renderer, Subject};
+use crate::upgrade::inventory::inventory;
+use crate::upgrade::outcome::{Rehearsal, Start};
+use crate::upgrade::rehearse::{Plan, State};
+use crate::upgrade::renders::Renders;
+
+/// The main job.
+pub(crate) fn run(arguments: &Verify, global: &Global) -> Result<Exit, Error> {
+    let formats: Vec<&str> = FORMATS.iter().map(|format| format.name).collect();
+    let targets = output::targets(&arguments.output.output, &formats)?;
+    let pair = Pair::load(&arguments.pair, global)?;
+    let report = verify(&pair, &arguments.engine, &arguments.output, global)?;
+    write(&report, &targets, global)
+}
+
+/// The main job on what the program carries.
+pub(crate) fn demo(arguments: &Demo, global: &Global) -> Result<Exit, Error> {
+    let formats: Vec<&str> = FORMATS.iter().map(|format| format.name).collect();
+    let targets = output::targets(&arguments.output.output, &formats)?;
+    Terminal::new(global.color)
+        .say("demo: stand-in charts carried inside the program; they mimic a training operator and install nothing real");
+    let pair = Pair::carried(global)?;
+    let engine = EngineFlags {
+        actor: arguments.actor.clone(),
+        state: None,
+        engine: Engine::Sim,
+        kind_image: None,
+        preload: Vec::new(),
+        keep: false,
+        kubeconfig: None,
+        context: None,
+    };
+    let report = verify(&pair, &engine, &arguments.output, global)?;
+    write(&report, &targets, global)
+}
+
+fn verify(pair: &Pair, flags: &EngineFlags, gate: &OutputFlags, global: &Global) -> Result<Report, Error> {
+    let limits = settings::limits(&global.limits);
+    let given = flags.state.as_deref().map(|path| state::read(path, &limits)).transpose()?;
+    let renderer = Renders::new(Engines);
+    let parts = parts(pair, flags, given.as_ref(), global)?;
+    let rehearsals = engine::run(&parts, &renderer, flags, Terminal::new(global.color))?;
+    let scenery = Scenery::new(pair, &parts, &renderer, given)?;
+    let findings = scenery.findings(&rehearsals);
+    Ok(scenery.report(pair, flags, severity(gate.gate), rehearsals, findings))
+}
+
+/// One part per actor, each with charts and values as its Helm version reads them.
+pub(crate) fn parts(
+    pair: &Pair,
+    flags: &EngineFlags,
+    given: Option<&State>,
+    global: &Global,
+) -> Result<Vec<Part>, Error> {
+    let limits = settings::limits(&global.limits);
+    let mut parts = Vec::new();
+    for actor in engine::actors(&flags.actor)? {
+        let helm = actor.version();
+        let (before, after) = pair.sides(helm, &limits)?;
+        let options = pair.options(helm, &limits);
+        let plan = Plan {
+            before: before.chart,
+            after: after.chart,
+            after_name: pair.after.info.reference.clone(),
+            values_before: before.values,
+            values_after: after.values,
+            subject: Subject { release: options.release.clone(), namespace: options.namespace.clone() },
+            kubernetes: kubernetes(&options),
+            state: given.cloned(),
+        };
+        parts.push(Part { actor, plan });
+    }
+    Ok(parts)
+}
+
+/// Kubernetes version of a rehearsal that names none: the one whose answers were recorded.
+const KUBERNETES: &str = "v1.34.3";
+
+fn kubernetes(options: &Options) -> String {
+    options.kube_version.as_deref().map_or_else(|| KUBERNETES.to_owned(), full_version)
+}
+
+// `1.34` becomes `v1.34.0`.
+fn full_version(text: &str) -> String {
+    let plain = text.trim_start_matches('v');
+    if plain.matches('.').count() < 2 { format!("v{plain}.0") } else { format!("v{plain}") }
+}
+
+fn severity(gate: Gate) -> Severity {
+    match gate {
+        Gate::Loses => Severity::Loses,
+        Gate::Breaks => Severity::Breaks,
+        Gate::Risks => Severity::Risks,
+        Gate::Notes => Severity::Notes,
+    }
+}
+
+/// Renders and state that checks look at.
+struct Scenery<'p> {
+    plan: &'p Plan,
+    before: Arc<Render>,
+    after: Arc<Render>,
+    state: Vec<Arc<Value>>,
+    start: String,
+}
+
+impl<'p> Scenery<'p> {
+    fn new(
+        pair: &Pair,
+        parts: &'p [Part],
+        renderer: &dyn Renderer,
+        given: Option<State>,
+    ) -> Result<Self, Error> {
+        let part = parts.last().ok_or_else(|| Error::new("no actor").hint("Name one by `--actor helm3`."))?;
+        let plan = &part.plan;
+        let limits = crate::limits::Limits::default();
+        let options = Options {
+            kube_version: Some(plan.kubernetes.clone()),
+            ..pair.options(part.actor.version(), &limits)
+        };
+        let upgrade = Options { revision: 2, is_upgrade: true, ..options.clone() };
+        let refused = |reference: &str| {
+            let reference = reference.to_owned();
+            move |message: String| Error::new(format!("chart `{reference}`: {message}"))
+        };
+        let start = given.as_ref().map_or_else(
+            || "built-in population (give --state for your own objects)".to_owned(),
+            |state| format!("objects of {}", state.name),
+        );
+        Ok(Self {
+            before: renderer
+                .render(&plan.before, &plan.values_before, &options)
+                .map_err(refused(&pair.before.info.reference))?,
+            after: renderer
+                .render(&plan.after, &plan.values_after, &upgrade)
+                .map_err(refused(&pair.after.info.reference))?,
+            state: given.map(|state| state.objects.into_iter().map(Arc::new).collect()).unwrap_or_default(),
+            plan,
+            start,
+        })
+    }
+
+    fn findings(&self, rehearsals: &[Rehearsal]) -> Vec<Finding> {
+        let scene = Scene {
+            before: &self.before,
+            after: &self.after,
+            chart_before: &self.plan.before,
+            chart_after: &self.plan.after,
+            values: &self.plan.values_after,
+            release: &self.plan.subject.release,
+            namespace: &self.plan.subject.namespace,
+            kubernetes: &self.plan.kubernetes,
+            state: &self.state,
+            rehearsals,
+        };
+        checks::run(&Context::new(&scene))
+    }
+
+    fn report(
+        &self,
+        pair: &Pair,
+        flags: &EngineFlags,
+        gate: Severity,
+        rehearsals: Vec<Rehearsal>,
+        findings: Vec<Finding>,
+    ) -> Report {
+        let delivered = self.delivered();
+        let verdict =
+            judge(&Evidence { rehearsals: &rehearsals, findings: &findings, gate, delivered: &delivered });
+        let mut report = Report {
+            schema_version: SCHEMA_VERSION,
+            generator: concat!("seatrial ", env!("CARGO_PKG_VERSION")).to_owned(),
+            verdict,
+            before: pair.before.info.clone(),
+            after: pair.after.info.clone(),
+            release: self.plan.subject.release.clone(),
+            namespace: self.plan.subject.namespace.clone(),
+            kubernetes: self.plan.kubernetes.clone(),
+            engine: engine_name(flags.engine).to_owned(),
+            start: self.start.clone(),
+            not_checked: not_checked(&rehearsals, flags.engine),
+            ownership: self.ownership(),
+            rehearsals,
+            findings,
+        };
+        report.redact();
+        report
+    }
+
+    /// Everything either chart brings; namespaced objects without a namespace live in the release's.
+    fn delivered(&self) -> BTreeSet<ObjectName> {
+        let items = inventory(&self.before).into_iter().chain(inventory(&self.after));
+        items
+            .flat_map(|item| {
+                let namespace = self.plan.subject.namespace.clone();
+                [item.name.clone(), ObjectName { namespace, ..item.name }]
+            })
+            .collect()
+    }
+
+    fn ownership(&self) -> Vec<Ownership> {
+        let (before, after) = (facts::read(&self.before), facts::read(&self.after));
+        let mut rows = std::collections::BTreeMap::new();
+        for (facts, is_after) in [(&before, false), (&after, true)] {
+            for crd in &facts.crds {
+                let name = ObjectName {
+                    kind: "CustomResourceDefinition".into(),
+                    namespace: String::new(),
+                    name: crd.name.clone(),
+                };
+                place(&mut rows, name, home(&crd.home), is_after, crd.keep);
+            }
+            for runtime in &facts.runtimes {
+                let text = match (&runtime.source, &runtime.applied_by) {
+                    (Some(source), _) => format!("release, {source}"),
+                    (None, Some((hook, _, _))) => format!("applied by hook {}", hook.name),
+                    (None, None) => "render".to_owned(),
+                };
+                place(&mut rows, runtime.object_name.clone(), text, is_after, false);
+            }
+        }
+        rows.into_values().collect()
+    }
+}
+
+fn place(
+    rows: &mut std::collections::BTreeMap<ObjectName, Ownership>,
+    object: ObjectName,
+    text: String,
+    is_after: bool,
+    keep: bool,
+) {
+    let row = rows.entry(object.clone()).or_insert_with(|| Ownership {
+        object,
+        before: String::new(),
+        after: String::new(),
+        keep: false,
+    });
+    if is_after {
+        (row.after, row.keep) = (text, keep);
+    } else {
+        row.before = text;
+    }
+}
+
+fn home(home: &Home) -> String {
+    match home {
+        Home::Template { .. } => "release".to_owned(),
+        Home::Directory { subchart: false, .. } => "crds/ (nobody)".to_owned(),
+        Home::Directory { subchart: true, .. } => "crds/ of a subchart (nobody)".to_owned(),
+        Home::Hook { .. } => "hook".to_owned(),
+        Home::HookApplied { hook, .. } => format!("applied by hook {}", hook.name),
+    }
+}
+
+fn engine_name(engine: Engine) -> &'static str {
+    match engine {
+        args::Engine::Sim => "sim",
+        args::Engine::Kind => "kind",
+        args::Engine::Cluster => "cluster",
+    }
+}
+
+/// What the run could not see: obstacles, what the simulation noted as not modelled, races on real engines.
+fn not_checked(rehearsals: &[Rehearsal], engine: Engine) -> Vec<String> {
+    let mut lines: BTreeSet<String> = BTreeSet::new();
+    for rehearsal in rehearsals {
+        if !rehearsal.obstacle.is_empty() {
+            lines.insert(format!("{}: {}", rehearsal.actor, rehearsal.obstacle));
+        }
+        let operations = rehearsal.ways.iter().flat_map(|way| &way.operations);
+        let steps = operations.flat_map(|operation| &operation.outcomes).flat_map(|outcome| &outcome.steps);
+        let notes = steps.flat_map(|step| &step.notes);
+        lines.extend(notes.filter(|note| is_gap(note)).cloned());
+        if matches!(rehearsal.start, Start::BuiltIn) {
+            lines.insert(
+                "your own objects: the rehearsal used a built-in population; give --state".to_owned(),
+            );
+        }
+    }
+    if engine != Engine::Sim {
+        lines.insert("races: on a real cluster each operation shows one outcome".to_owned());
+    }
+    lines.into_iter().collect()
+}
+
+fn is_gap(note: &str) -> bool {
+    ["not modelled", "not checked", "could not", "may be touched"].iter().any(|word| note.contains(word))
+}
+
+fn write(report: &Report, targets: &[output::Target], global: &Global) -> Result<Exit, Error> {
+    for target in targets {
+        let Some(format) = report::format(&target.format) else { continue };
+        let mut bytes = Vec::new();
+        (format.write)(report, target.style(Terminal::new(global.color)), &mut bytes)
+            .map_err(|error| Error::new(format!("can't write the report: {error}")))?;
+        target.put(&bytes)?;
+    }
+    Ok(match report.verdict.exit_code {
+        0 => Exit::Safe,
+        1 => Exit::NotChecked,
+        2 => Exit::Findings,
+        _ => Exit::Lost,
+    })
+}

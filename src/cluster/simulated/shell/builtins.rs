@@ -419,8 +419,7 @@ pub(super) fn flags(arguments: &[String], valued: &str) -> Flags {
             }
             continue;
         };
-        let mut chars = letters.char_indices();
-        while let Some((at, letter)) = chars.next() {
+        for (at, letter) in letters.char_indices() {
             if !valued.contains(letter) {
                 flags.letters.push(letter);
                 continue;

@@ -82,7 +82,7 @@ impl Reader<'_, '_> {
 
     fn negated(&mut self) -> Answer {
         // `! = x` compares the text `!`.
-        let comparison = self.peek(1).is_some_and(|w| is_comparison(w)) && self.peek(2).is_some();
+        let comparison = self.peek(1).is_some_and(is_comparison) && self.peek(2).is_some();
         if !comparison && self.peek(0) == Some("!") && self.peek(1).is_some() {
             self.at += 1;
             return self.nested(Self::negated).map(|v| !v);

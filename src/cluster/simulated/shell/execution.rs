@@ -81,10 +81,9 @@ pub(super) fn run(program: &Program, host: &mut dyn Host) -> Run {
     let flow = shell.start(&streams);
     let flow = shell.finish(flow, &streams);
     let ending = match flow {
-        Ok(status) => Ending::Exited(status),
         Err(Stop::Pause(pause)) => Ending::Paused(pause),
         Err(Stop::Unknown(what)) => Ending::Unknown(what),
-        Err(Stop::Exit(status) | Stop::Return(status)) => Ending::Exited(status),
+        Ok(status) | Err(Stop::Exit(status) | Stop::Return(status)) => Ending::Exited(status),
         Err(Stop::Break(_) | Stop::Continue(_)) => Ending::Exited(0),
     };
     let output = output.borrow().clone();

@@ -26,7 +26,7 @@ impl Shell<'_> {
             let mut pieces = Vec::new();
             self.pieces(&word.parts, false, &mut pieces, streams)?;
             for field in self.split(pieces) {
-                self.file_names(field, &mut fields);
+                self.file_names(&field, &mut fields);
             }
         }
         Ok(fields)
@@ -221,10 +221,10 @@ impl Shell<'_> {
     }
 
     /// Replaces a pattern by the names of the files it matches, if there are any.
-    fn file_names(&self, field: Vec<Atom>, out: &mut Vec<String>) {
+    fn file_names(&self, field: &[Atom], out: &mut Vec<String>) {
         let active = field.iter().any(|a| matches!(a, Atom::Active('*' | '?' | '[')));
         if !active || self.state.options.noglob {
-            out.push(text(&field));
+            out.push(text(field));
             return;
         }
         let slash = field.iter().rposition(|a| matches!(a, Atom::Active('/') | Atom::Literal('/')));
@@ -240,7 +240,7 @@ impl Shell<'_> {
             }
         }
         if out.len() == before {
-            out.push(text(&field));
+            out.push(text(field));
         }
     }
 }

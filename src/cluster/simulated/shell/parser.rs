@@ -587,7 +587,10 @@ impl Parser {
             self.at += 1;
             match self.short_name() {
                 Some(name) => parameter(name),
-                None => return Ok(push_text(parts, '$')),
+                None => {
+                    push_text(parts, '$');
+                    return Ok(());
+                }
             }
         };
         parts.push(part);

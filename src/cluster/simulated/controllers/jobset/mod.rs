@@ -178,11 +178,7 @@ fn verdict(set: &Value, jobs: &[Arc<Value>]) -> Option<(&'static str, Condition)
     let enough =
         |r: &&Value| number(&tally(jobs, text(r, "/name")), "/succeeded").unwrap_or(0) >= replicas(r).max(1);
     let any = text(set, "/spec/successPolicy/operator") == "Any";
-    let done = if any {
-        wanted.iter().any(|r| enough(r))
-    } else {
-        !wanted.is_empty() && wanted.iter().all(|r| enough(r))
-    };
+    let done = if any { wanted.iter().any(&enough) } else { !wanted.is_empty() && wanted.iter().all(enough) };
     let condition = Condition::new("Completed", true, "AllJobsCompleted", "jobset completed successfully");
     done.then_some(("Completed", condition))
 }

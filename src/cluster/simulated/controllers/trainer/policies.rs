@@ -120,16 +120,17 @@ fn cpus(resources: &Value) -> i64 {
 }
 
 fn torch(draft: &mut Draft<'_>) {
-    let configured = draft.job.pointer("/spec/trainer/numProcPerNode").cloned();
+    let own = draft.job.pointer("/spec/trainer/numProcPerNode").cloned();
     // Before 2.2 the runtime had a number as well.
-    let configured = configured.or_else(|| draft.policy.pointer("/torch/numProcPerNode").cloned());
+    let policy = draft.policy.pointer("/torch/numProcPerNode").filter(|_| draft.version < (2, 2)).cloned();
+    let configured = own.or(policy);
     let mut processes = match configured {
         Some(Value::String(text)) => text,
         Some(value) => value.to_string(),
         None => "auto".to_owned(),
     };
     let resources = resources(draft);
-    if processes == "auto" && gpus(&resources) == 0 {
+    if processes == "cpu" || processes == "auto" && gpus(&resources) == 0 {
         processes = cpus(&resources).max(1).to_string();
     }
     let mut variables = vec![

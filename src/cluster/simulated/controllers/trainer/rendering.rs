@@ -214,7 +214,7 @@ impl Draft<'_> {
     /// Image, command, arguments and environment of the training container.
     fn trainer(&mut self) {
         let trainer = self.job.pointer("/spec/trainer").cloned().unwrap_or(Value::Null);
-        let live = self.live.and_then(|set| live_command(set));
+        let live = self.live.and_then(live_command);
         let launcher =
             self.policy.pointer("/mpi/runLauncherAsNode").and_then(Value::as_bool).unwrap_or(false);
         for job in self.replicated() {
@@ -229,10 +229,9 @@ impl Draft<'_> {
                 container[*field] = trainer[*field].clone();
             }
             // The arguments of torchtune are worked out by the manager; an existing JobSet knows them.
-            if trains && trainer.get("command") == Some(&json!(["tune", "run"])) {
-                if let Some(command) = &live {
-                    container["command"] = command.clone();
-                }
+            let tune = trains && trainer.get("command") == Some(&json!(["tune", "run"]));
+            if let Some(command) = live.as_ref().filter(|_| tune) {
+                container["command"] = command.clone();
             }
             for variable in list(&trainer, "/env") {
                 set_env(container, variable.clone());

@@ -17,14 +17,9 @@ fn shared() -> Option<PathBuf> {
     let found = found.into_iter().flatten().find(|path| path.is_dir());
     assert!(found.is_some() || std::env::var_os("CI").is_none(), "CI needs the shared folder");
     if found.is_none() {
-        skip();
+        eprintln!("skipped: no shared folder (set SEATRIAL_SHARED)");
     }
     found
-}
-
-#[expect(clippy::print_stderr, reason = "a skipped test says so")]
-fn skip() {
-    eprintln!("skipped: no shared folder (set SEATRIAL_SHARED)");
 }
 
 /// The recorded objects of a state.

@@ -146,8 +146,7 @@ fn implied(name: &str) -> &'static str {
 }
 
 fn short<'w>(letters: &str, rest: &mut impl Iterator<Item = &'w String>, arguments: &mut Arguments) {
-    let mut chars = letters.char_indices();
-    while let Some((at, letter)) = chars.next() {
+    for (at, letter) in letters.char_indices() {
         let name = SHORT.iter().find(|(c, _)| *c == letter).map_or("", |(_, name)| *name);
         if !VALUED.contains(&name) {
             arguments.flags.push((name.to_owned(), "true".to_owned()));

@@ -106,7 +106,7 @@ impl Kubectl<'_, '_> {
             data.insert(key.to_owned(), json!(value.trim_matches(['"', '\''])));
         }
         for source in self.arguments.values("from-file") {
-            self.from_file(&source, &mut data)?;
+            self.file_entries(&source, &mut data)?;
         }
         if self.arguments.value("from-env-file").is_some() {
             return Err(Stop::Unknown("kubectl create --from-env-file".to_owned()));
@@ -121,7 +121,7 @@ impl Kubectl<'_, '_> {
         Ok(object)
     }
 
-    fn from_file(&mut self, source: &str, data: &mut Map<String, Value>) -> Flow<()> {
+    fn file_entries(&mut self, source: &str, data: &mut Map<String, Value>) -> Flow<()> {
         let (key, name) = source.split_once('=').map_or((None, source), |(k, n)| (Some(k), n));
         let path = absolute(&self.shell.state.directory, name);
         let mut files = self.shell.files.below(&path);

@@ -38,7 +38,7 @@ pub(super) fn evaluate(template: &str, root: &Value) -> Result<String, String> {
     let mut reader = Reader { text: template.chars().collect(), at: 0, depth: 0 };
     let nodes = reader.nodes(false)?;
     let mut out = String::new();
-    write_nodes(&nodes, root, root, &mut out);
+    write_nodes(&nodes, root, &mut out);
     Ok(out)
 }
 
@@ -57,7 +57,7 @@ pub(super) fn select<'v>(path: &str, root: &'v Value) -> Result<Vec<&'v Value>, 
     Ok(walk(&steps, root))
 }
 
-fn write_nodes(nodes: &[Node], root: &Value, current: &Value, out: &mut String) {
+fn write_nodes(nodes: &[Node], current: &Value, out: &mut String) {
     for node in nodes {
         match node {
             Node::Text(text) => out.push_str(text),
@@ -67,7 +67,7 @@ fn write_nodes(nodes: &[Node], root: &Value, current: &Value, out: &mut String) 
             }
             Node::Range(steps, body) => {
                 for item in walk(steps, current) {
-                    write_nodes(body, root, item, out);
+                    write_nodes(body, item, out);
                 }
             }
         }

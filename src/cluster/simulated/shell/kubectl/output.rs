@@ -9,7 +9,7 @@ use crate::yaml;
 pub(super) fn print(kubectl: &mut Kubectl<'_, '_>, form: &str, object: &Value) -> Flow<()> {
     let (kind, template) = form.split_once('=').unwrap_or((form, ""));
     let text = match kind {
-        "json" => format!("{:#}\n", object),
+        "json" => format!("{object:#}\n"),
         "yaml" => yaml::from_json(object),
         "jsonpath" => match jsonpath::evaluate(template, object) {
             Ok(text) => text,

@@ -28,9 +28,15 @@ fn quote_char(out: &mut String, c: char) {
         '\t' => out.push_str("\\t"),
         '\u{b}' => out.push_str("\\v"),
         c if is_print(c) => out.push(c),
-        c if u32::from(c) < 0x80 => drop(write!(out, "\\x{:02x}", u32::from(c))),
-        c if u32::from(c) < 0x1_0000 => drop(write!(out, "\\u{:04x}", u32::from(c))),
-        c => drop(write!(out, "\\U{:08x}", u32::from(c))),
+        c if u32::from(c) < 0x80 => {
+            let _ = write!(out, "\\x{:02x}", u32::from(c));
+        }
+        c if u32::from(c) < 0x1_0000 => {
+            let _ = write!(out, "\\u{:04x}", u32::from(c));
+        }
+        c => {
+            let _ = write!(out, "\\U{:08x}", u32::from(c));
+        }
     }
 }
 

@@ -73,7 +73,7 @@ impl Notices {
 pub fn record(level: &str, message: &str, attributes: &[(&str, &str)]) -> String {
     let mut line = format!("level={level} msg={}", attribute(message));
     for (key, value) in attributes {
-        drop(write!(line, " {key}={}", attribute(value)));
+        let _ = write!(line, " {key}={}", attribute(value));
     }
     line
 }

@@ -7,12 +7,21 @@ use serde_json::Value as Json;
 use super::capabilities::{KubeVersion, default_api_versions, helm_version};
 use super::{Options, files};
 use crate::chart::{Chart, Dependency, Helm, Metadata, Values};
+use crate::template::funcs::Fault;
 use crate::template::object::{Field, Method, Struct};
-use crate::template::types::{LIST, MapType, STRING_MAP, STRINGS, SliceType, Type};
+use crate::template::types::{DICT, LIST, MapType, STRING_MAP, STRINGS, SliceType, Type};
 use crate::template::value::{List, Map, Value};
 
-static HELM3_VALUES: MapType = MapType { name: "chartutil.Values", elem: Type::Interface, methods: &[] };
-static HELM4_VALUES: MapType = MapType { name: "common.Values", elem: Type::Interface, methods: &[] };
+static HELM3_VALUES: MapType = MapType { name: "chartutil.Values", elem: Type::Interface, methods: VALUES };
+static HELM4_VALUES: MapType = MapType { name: "common.Values", elem: Type::Interface, methods: VALUES };
+
+/// Methods of Helm's `Values` that templates can call (Helm v4.3.1 `pkg/chart/common/values.go`).
+static VALUES: &[Method] = &[
+    Method { name: "AsMap", func: crate::func!("AsMap", as_map) },
+    Method { name: "PathValue", func: crate::func!("PathValue", path_value) },
+    Method { name: "Table", func: crate::func!("Table", table) },
+    Method { name: "YAML", func: crate::func!("YAML", yaml_text) },
+];
 static HELM3_VERSIONS: SliceType =
     SliceType { name: "chartutil.VersionSet", elem: Type::String, methods: VERSION_SET };
 static HELM4_VERSIONS: SliceType =
@@ -27,6 +36,52 @@ static KUBE_VERSION: &[Method] = &[
     Method { name: "GitVersion", func: crate::func!("GitVersion", git_version) },
     Method { name: "String", func: crate::func!("String", kube_version_text) },
 ];
+
+/// The same map without its type's name.
+fn as_map(values: &Value) -> Map {
+    match values {
+        Value::Map(map) if !map.is_empty() => map.with_type(&DICT),
+        _ => Map::dict(),
+    }
+}
+
+fn yaml_text(values: &Value) -> Result<String, Fault> {
+    Ok(crate::yaml::from_json(&values.to_json()?))
+}
+
+fn descend(values: &Value, path: &str) -> Result<Map, String> {
+    let mut table = values.as_map().cloned().unwrap_or_else(Map::dict);
+    for part in path.split('.') {
+        match table.get(part) {
+            Some(Value::Map(inner)) => table = inner,
+            _ => return Err(part.to_owned()),
+        }
+    }
+    Ok(table)
+}
+
+fn table(values: &Value, path: &str) -> Result<Value, Fault> {
+    let ty = values.as_map().map_or(&HELM4_VALUES, Map::ty);
+    match descend(values, path) {
+        Ok(table) => Ok(Value::Map(table.with_type(ty))),
+        Err(part) => Err(Fault::new(format!("{} is not a table", crate::chart::go_text::quote(&part)))),
+    }
+}
+
+/// The value at a dotted path that is no map.
+fn path_value(values: &Value, path: &str) -> Result<Value, Fault> {
+    if path.is_empty() {
+        return Err(Fault::new("YAML path cannot be empty"));
+    }
+    let (table, key) = match path.rsplit_once('.') {
+        Some((parents, key)) => (descend(values, parents).ok(), key),
+        None => (values.as_map().cloned(), path),
+    };
+    match table.and_then(|table| table.get(key)) {
+        Some(value) if value.as_map().is_none() => Ok(value),
+        _ => Err(Fault::new(format!("{} is not a value", crate::chart::go_text::quote(key)))),
+    }
+}
 
 fn has(versions: &Value, wanted: &Value) -> bool {
     let (Some(versions), Some(wanted)) = (versions.as_list(), wanted.as_str()) else { return false };

@@ -52,7 +52,7 @@ pub fn release_manifest(render: &Render, crds: bool) -> String {
 }
 
 fn push_document(out: &mut String, source: &str, text: &str) {
-    drop(write!(out, "---\n# Source: {source}\n{text}\n"));
+    let _ = write!(out, "---\n# Source: {source}\n{text}\n");
 }
 
 fn is_test(hook: &Hook) -> bool {
@@ -70,7 +70,7 @@ fn show_only(printed: &str, helm: Helm, patterns: &[String]) -> Result<String, E
             return Err(Error::new(format!("could not find template {pattern} in chart")));
         }
         for (_, text) in found {
-            drop(write!(out, "---\n{text}\n"));
+            let _ = write!(out, "---\n{text}\n");
         }
     }
     Ok(out)

@@ -1,0 +1,469 @@
+//! Why values do not fit a schema, in the words and the nesting of the library that Helm uses.
+//!
+//! Order and nesting follow santhosh-tekuri/jsonschema v6.0.3 `validator.go` and `output.go`, the words `kind/kind.go`.
+//! Whether values fit at all is decided elsewhere; this walk only has to find the reasons again.
+
+use std::fmt::Write as _;
+
+use serde_json::{Map, Value};
+
+use crate::chart::go_text;
+
+/// Deepest chain of schemas, against references that go in circles.
+const DEPTH: usize = 500;
+
+/// The reasons, one per line; `None` when this walk finds none.
+pub(super) fn explain(schema: &Value, values: &Value) -> Option<String> {
+    let walk = Walk { root: schema, old: is_before_2019(schema) };
+    let problem = walk.check(schema, values, "", 0)?;
+    let mut out = String::new();
+    for top in problem.unfold() {
+        top.write(1, &mut out);
+    }
+    Some(out.trim_start_matches('\n').to_owned())
+}
+
+fn is_before_2019(schema: &Value) -> bool {
+    let dialect = schema.get("$schema").and_then(Value::as_str).unwrap_or_default();
+    ["draft-04", "draft-06", "draft-07"].iter().any(|draft| dialect.contains(draft))
+}
+
+/// What went wrong at one place, with its reasons.
+struct Problem {
+    place: String,
+    kind: Kind,
+    causes: Vec<Problem>,
+}
+
+#[derive(PartialEq, Eq)]
+enum Kind {
+    /// Several problems of one schema.
+    Group,
+    /// Problems of a schema that was referred to.
+    Reference,
+    /// A problem in words.
+    Words(String),
+}
+
+impl Problem {
+    /// The causes of a group, or the problem itself.
+    fn unfold(self) -> Vec<Self> {
+        if self.kind == Kind::Group { self.causes } else { vec![self] }
+    }
+
+    fn write(&self, indent: usize, out: &mut String) {
+        let hidden = self.kind == Kind::Reference && self.causes.len() == 1;
+        if !hidden {
+            let words = match &self.kind {
+                Kind::Words(words) => words.as_str(),
+                Kind::Group | Kind::Reference => "validation failed",
+            };
+            let space = "  ".repeat(indent.saturating_sub(1));
+            let _ = write!(out, "\n{space}- at {}: {words}", quote(&self.place));
+        }
+        for cause in &self.causes {
+            cause.write(if hidden { indent } else { indent + 1 }, out);
+        }
+    }
+}
+
+struct Walk<'s> {
+    root: &'s Value,
+    /// Drafts before 2019-09, where a reference hides everything beside it.
+    old: bool,
+}
+
+/// The problems of one schema at one place.
+struct Found<'p> {
+    place: &'p str,
+    problems: Vec<Problem>,
+}
+
+impl Found<'_> {
+    fn say(&mut self, words: impl Into<String>) {
+        self.because(words, Vec::new());
+    }
+
+    fn because(&mut self, words: impl Into<String>, causes: Vec<Problem>) {
+        self.problems.push(Problem { place: self.place.to_owned(), kind: Kind::Words(words.into()), causes });
+    }
+}
+
+impl<'s> Walk<'s> {
+    fn check(&self, schema: &'s Value, value: &Value, place: &str, depth: usize) -> Option<Problem> {
+        let words = |words: String| {
+            Some(Problem { place: place.to_owned(), kind: Kind::Words(words), causes: Vec::new() })
+        };
+        let schema = match schema {
+            Value::Bool(false) => return words("false schema".to_owned()),
+            Value::Object(schema) if depth < DEPTH => schema,
+            _ => return None,
+        };
+        let reference = schema.get("$ref").and_then(Value::as_str);
+        if let (Some(reference), true) = (reference, self.old) {
+            return self.referred(reference, value, place, depth);
+        }
+        if let Some(problem) = mismatch(schema, value) {
+            return words(problem);
+        }
+        let mut found = Found { place, problems: Vec::new() };
+        found.problems.extend(reference.and_then(|reference| self.referred(reference, value, place, depth)));
+        match value {
+            Value::Object(object) => self.object(schema, object, &mut found, depth),
+            Value::Array(items) => self.array(schema, items, &mut found, depth),
+            Value::String(text) => string(schema, text, &mut found),
+            Value::Number(number) => number_bounds(schema, number.as_f64().unwrap_or_default(), &mut found),
+            Value::Null | Value::Bool(_) => {}
+        }
+        self.combined(schema, value, &mut found, depth);
+        let (place, mut problems) = (place.to_owned(), found.problems);
+        match problems.len() {
+            0 | 1 => problems.pop(),
+            _ => Some(Problem { place, kind: Kind::Group, causes: problems }),
+        }
+    }
+
+    fn referred(&self, reference: &str, value: &Value, place: &str, depth: usize) -> Option<Problem> {
+        let problem = self.check(self.resolve(reference)?, value, place, depth + 1)?;
+        Some(Problem { place: place.to_owned(), kind: Kind::Reference, causes: problem.unfold() })
+    }
+
+    /// The schema a reference inside the same document names.
+    fn resolve(&self, reference: &str) -> Option<&'s Value> {
+        let (document, fragment) = reference.split_once('#').unwrap_or((reference, ""));
+        let base = if document.is_empty() { self.root } else { find(self.root, "$id", document, 0)? };
+        let fragment = percent_encoding::percent_decode_str(fragment).decode_utf8_lossy();
+        if fragment.is_empty() || fragment.starts_with('/') {
+            return base.pointer(&fragment);
+        }
+        find(base, "$anchor", &fragment, 0).or_else(|| find(base, "$id", &format!("#{fragment}"), 0))
+    }
+
+    fn object(
+        &self,
+        schema: &'s Map<String, Value>,
+        object: &Map<String, Value>,
+        found: &mut Found<'_>,
+        depth: usize,
+    ) {
+        bound(schema, "minProperties", object.len(), std::cmp::Ordering::Less, found);
+        bound(schema, "maxProperties", object.len(), std::cmp::Ordering::Greater, found);
+        let missing = missing(schema.get("required"), object);
+        match missing.as_slice() {
+            [] => {}
+            [one] => found.say(format!("missing property {}", quote(one))),
+            more => found.say(format!("missing properties {}", quoted(more))),
+        }
+        let mut extra = Vec::new();
+        for (name, value) in object {
+            if !self.property(schema, name, value, found, depth) {
+                extra.push(name.as_str());
+            }
+        }
+        if !extra.is_empty() {
+            found.say(format!("additional properties {} not allowed", quoted(&extra)));
+        }
+        self.dependents(schema, object, found, depth);
+    }
+
+    /// Checks one property; `false` when it is one too many.
+    fn property(
+        &self,
+        schema: &'s Map<String, Value>,
+        name: &str,
+        value: &Value,
+        found: &mut Found<'_>,
+        depth: usize,
+    ) -> bool {
+        let place = format!("{}/{}", found.place, name.replace('~', "~0").replace('/', "~1"));
+        let mut known = false;
+        let own = schema.get("properties").and_then(|properties| properties.get(name));
+        let patterns = schema.get("patternProperties").and_then(Value::as_object).into_iter().flatten();
+        let matching = patterns.filter(|(pattern, _)| matches(pattern, name)).map(|(_, schema)| schema);
+        for schema in own.into_iter().chain(matching) {
+            known = true;
+            found.problems.extend(self.check(schema, value, &place, depth + 1));
+        }
+        match schema.get("additionalProperties") {
+            Some(Value::Bool(false)) => known,
+            Some(schema) if !known => {
+                found.problems.extend(self.check(schema, value, &place, depth + 1));
+                true
+            }
+            _ => true,
+        }
+    }
+
+    fn dependents(
+        &self,
+        schema: &'s Map<String, Value>,
+        object: &Map<String, Value>,
+        found: &mut Found<'_>,
+        depth: usize,
+    ) {
+        let whole = Value::Object(object.clone());
+        if let Some(names) = schema.get("propertyNames") {
+            for name in object.keys() {
+                if let Some(problem) = self.check(names, &Value::String(name.clone()), "", depth + 1) {
+                    let causes = if problem.kind == Kind::Group { problem.causes } else { Vec::new() };
+                    found.because(format!("invalid propertyName {}", quote(name)), causes);
+                }
+            }
+        }
+        for keyword in ["dependencies", "dependentSchemas", "dependentRequired"] {
+            let entries = schema.get(keyword).and_then(Value::as_object).into_iter().flatten();
+            for (name, dependency) in entries.filter(|(name, _)| object.contains_key(*name)) {
+                if dependency.is_array() {
+                    let missing = missing(Some(dependency), object);
+                    if !missing.is_empty() {
+                        found.say(format!(
+                            "properties {} required, if {} exists",
+                            quoted(&missing),
+                            quote(name)
+                        ));
+                    }
+                } else {
+                    found.problems.extend(self.check(dependency, &whole, found.place, depth + 1));
+                }
+            }
+        }
+    }
+
+    fn array(&self, schema: &'s Map<String, Value>, items: &[Value], found: &mut Found<'_>, depth: usize) {
+        bound(schema, "minItems", items.len(), std::cmp::Ordering::Less, found);
+        bound(schema, "maxItems", items.len(), std::cmp::Ordering::Greater, found);
+        if schema.get("uniqueItems").and_then(Value::as_bool) == Some(true) {
+            if let Some((first, second)) = twins(items) {
+                found.say(format!("items at {first} and {second} are equal"));
+            }
+        }
+        let prefix = schema.get("prefixItems").or_else(|| schema.get("items")).and_then(Value::as_array);
+        let rest = match schema.get("items") {
+            Some(Value::Array(_)) => schema.get("additionalItems"),
+            other => other,
+        };
+        let prefixed = prefix.map_or(0, Vec::len);
+        if rest == Some(&Value::Bool(false)) && items.len() > prefixed && prefix.is_some() && self.old {
+            let extra = items.len() - prefixed;
+            found.say(format!("last {} additionalItem(s) not allowed", grouped(extra as f64)));
+            return;
+        }
+        for (index, item) in items.iter().enumerate() {
+            let place = format!("{}/{index}", found.place);
+            let schema = prefix.and_then(|prefix| prefix.get(index)).or(rest);
+            found.problems.extend(schema.and_then(|schema| self.check(schema, item, &place, depth + 1)));
+        }
+        if let Some(wanted) = schema.get("contains") {
+            let all = items.iter().enumerate();
+            let problems: Vec<_> = all
+                .map(|(index, item)| self.check(wanted, item, &format!("{}/{index}", found.place), depth + 1))
+                .collect();
+            if problems.iter().all(Option::is_some) {
+                found.because("no items match contains schema", problems.into_iter().flatten().collect());
+            }
+        }
+    }
+
+    fn combined(&self, schema: &'s Map<String, Value>, value: &Value, found: &mut Found<'_>, depth: usize) {
+        let check = |schema: &'s Value| self.check(schema, value, found.place, depth + 1);
+        let list =
+            |key: &str| schema.get(key).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+        let negated = schema.get("not").is_some_and(|not| check(not).is_none());
+        let all: Vec<_> = list("allOf").iter().filter_map(check).collect();
+        let any: Vec<_> = list("anyOf").iter().map(check).collect();
+        let one: Vec<_> = list("oneOf").iter().map(check).collect();
+        let branch = schema.get("if").and_then(|condition| match check(condition) {
+            None => schema.get("then"),
+            Some(_) => schema.get("else"),
+        });
+        let branch = branch.and_then(check);
+        if negated {
+            found.say("'not' failed");
+        }
+        if !all.is_empty() {
+            found.because("'allOf' failed", all);
+        }
+        if !any.is_empty() && any.iter().all(Option::is_some) {
+            found.because("'anyOf' failed", any.into_iter().flatten().collect());
+        }
+        let matched: Vec<_> = one.iter().enumerate().filter(|(_, problem)| problem.is_none()).collect();
+        match matched.as_slice() {
+            [] if !one.is_empty() => {
+                found.because("'oneOf' failed, none matched", one.into_iter().flatten().collect());
+            }
+            [(first, _), (second, _), ..] => {
+                found.say(format!("'oneOf' failed, subschemas {first}, {second} matched"));
+            }
+            _ => {}
+        }
+        found.problems.extend(branch);
+    }
+}
+
+/// A schema of the document by its `$id` or `$anchor`.
+fn find<'s>(schema: &'s Value, key: &str, name: &str, depth: usize) -> Option<&'s Value> {
+    if depth > DEPTH {
+        return None;
+    }
+    match schema {
+        Value::Object(map) if map.get(key).and_then(Value::as_str) == Some(name) => Some(schema),
+        Value::Object(map) => map.values().find_map(|inner| find(inner, key, name, depth + 1)),
+        Value::Array(items) => items.iter().find_map(|inner| find(inner, key, name, depth + 1)),
+        _ => None,
+    }
+}
+
+/// Type, constant and enumeration: problems that end the check of a schema at once.
+fn mismatch(schema: &Map<String, Value>, value: &Value) -> Option<String> {
+    const ORDER: &[&str] = &["null", "boolean", "number", "integer", "string", "array", "object"];
+    let types: Vec<&str> = match schema.get("type") {
+        Some(Value::String(one)) => vec![one],
+        Some(Value::Array(many)) => many.iter().filter_map(Value::as_str).collect(),
+        _ => Vec::new(),
+    };
+    let found = type_of(value);
+    let whole = value.as_f64().is_some_and(|number| number.fract() == 0.0);
+    let fits = |wanted: &&str| *wanted == found || (*wanted == "integer" && found == "number" && whole);
+    if !types.is_empty() && !types.iter().any(fits) {
+        let wanted: Vec<_> = ORDER.iter().copied().filter(|name| types.contains(name)).collect();
+        return Some(format!("got {found}, want {}", wanted.join(" or ")));
+    }
+    if let Some(wanted) = schema.get("const").filter(|wanted| !equal(wanted, value)) {
+        return Some(match wanted {
+            Value::Array(_) | Value::Object(_) => "'const' failed".to_owned(),
+            plain => format!("value must be {}", display(plain)),
+        });
+    }
+    let choices = schema.get("enum").and_then(Value::as_array)?;
+    if choices.iter().any(|choice| equal(choice, value)) {
+        return None;
+    }
+    let plain = choices.iter().all(|choice| !choice.is_array() && !choice.is_object());
+    let shown: Vec<_> = choices.iter().map(display).collect();
+    Some(match shown.as_slice() {
+        _ if !plain => "'enum' failed".to_owned(),
+        [one] => format!("value must be {one}"),
+        more => format!("value must be one of {}", more.join(", ")),
+    })
+}
+
+fn type_of(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "boolean",
+        Value::Number(_) => "number",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    }
+}
+
+/// Equality with numbers compared by value.
+fn equal(left: &Value, right: &Value) -> bool {
+    match (left, right) {
+        (Value::Number(left), Value::Number(right)) => left.as_f64() == right.as_f64(),
+        (Value::Array(left), Value::Array(right)) => {
+            left.len() == right.len() && left.iter().zip(right).all(|(left, right)| equal(left, right))
+        }
+        (Value::Object(left), Value::Object(right)) => {
+            let same =
+                |(key, value): (&String, &Value)| right.get(key).is_some_and(|other| equal(value, other));
+            left.len() == right.len() && left.iter().all(same)
+        }
+        (left, right) => left == right,
+    }
+}
+
+fn twins(items: &[Value]) -> Option<(usize, usize)> {
+    let pairs = items.iter().enumerate().flat_map(|(second, item)| {
+        let before = items.iter().take(second).enumerate();
+        before.filter(move |(_, other)| equal(item, other)).map(move |(first, _)| (first, second))
+    });
+    pairs.into_iter().next()
+}
+
+fn missing<'r>(required: Option<&'r Value>, object: &Map<String, Value>) -> Vec<&'r str> {
+    let names = required.and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
+    names.filter(|name| !object.contains_key(*name)).collect()
+}
+
+fn bound(
+    schema: &Map<String, Value>,
+    keyword: &str,
+    got: usize,
+    wrong: std::cmp::Ordering,
+    found: &mut Found<'_>,
+) {
+    let Some(want) = schema.get(keyword).and_then(Value::as_f64) else { return };
+    if (got as f64).partial_cmp(&want) == Some(wrong) {
+        found.say(format!("{keyword}: got {}, want {}", grouped(got as f64), grouped(want)));
+    }
+}
+
+fn string(schema: &Map<String, Value>, text: &str, found: &mut Found<'_>) {
+    let length = text.chars().count();
+    bound(schema, "minLength", length, std::cmp::Ordering::Less, found);
+    bound(schema, "maxLength", length, std::cmp::Ordering::Greater, found);
+    if let Some(pattern) =
+        schema.get("pattern").and_then(Value::as_str).filter(|pattern| !matches(pattern, text))
+    {
+        found.say(format!("{} does not match pattern {}", quote(text), quote(pattern)));
+    }
+}
+
+fn number_bounds(schema: &Map<String, Value>, got: f64, found: &mut Found<'_>) {
+    type Fits = fn(f64, f64) -> bool;
+    let rules: [(&str, Fits); 5] = [
+        ("minimum", |got, want| got >= want),
+        ("maximum", |got, want| got <= want),
+        ("exclusiveMinimum", |got, want| got > want),
+        ("exclusiveMaximum", |got, want| got < want),
+        ("multipleOf", |got, want| (got / want).fract() == 0.0),
+    ];
+    for (keyword, fits) in rules {
+        if let Some(want) = schema.get(keyword).and_then(Value::as_f64).filter(|want| !fits(got, *want)) {
+            found.say(format!("{keyword}: got {}, want {}", grouped(got), grouped(want)));
+        }
+    }
+}
+
+fn matches(pattern: &str, text: &str) -> bool {
+    regex::Regex::new(pattern).map_or(true, |pattern| pattern.is_match(text))
+}
+
+/// A string in single quotes.
+fn quote(text: &str) -> String {
+    let quoted = go_text::quote(text).replace("\\\"", "\"").replace('\'', "\\'");
+    let inner = quoted.get(1..quoted.len().saturating_sub(1)).unwrap_or_default();
+    format!("'{inner}'")
+}
+
+fn quoted<S: AsRef<str>>(names: &[S]) -> String {
+    names.iter().map(|name| quote(name.as_ref())).collect::<Vec<_>>().join(", ")
+}
+
+fn display(value: &Value) -> String {
+    match value {
+        Value::String(text) => quote(text),
+        Value::Array(_) | Value::Object(_) => "value".to_owned(),
+        other => go_text::print(other),
+    }
+}
+
+/// A number with commas between thousands, as the library's English printer writes it.
+fn grouped(number: f64) -> String {
+    let text = number.to_string();
+    let (sign, text) = text.strip_prefix('-').map_or(("", text.as_str()), |rest| ("-", rest));
+    let (whole, fraction) = text.split_once('.').map_or((text, None), |(whole, rest)| (whole, Some(rest)));
+    let mut out = String::from(sign);
+    for (index, digit) in whole.chars().enumerate() {
+        if index > 0 && (whole.len() - index) % 3 == 0 {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    if let Some(fraction) = fraction {
+        let _ = write!(out, ".{fraction}");
+    }
+    out
+}

@@ -1,0 +1,120 @@
+//! values.schema.json: the JSON Schema that a chart's values must satisfy.
+
+mod explain;
+
+use serde_json::Value;
+
+use super::{Chart, Error, Values};
+
+/// Checks the merged values of a chart and its subcharts against their schemas.
+///
+/// As Helm v4.3.1 `pkg/chart/common/util/jsonschema.go` `ValidateAgainstSchema`, which is also what Helm 3 has since
+/// 3.18.5. Problems of one object come in the order of its keys, where Helm's order is random.
+///
+/// # Errors
+/// Everything that does not fit, chart by chart, in Helm's words.
+pub fn check(chart: &Chart, values: &Values) -> Result<(), Error> {
+    let mut problems = String::new();
+    collect(chart, values, &mut problems);
+    if problems.is_empty() {
+        return Ok(());
+    }
+    Err(Error::new(format!(
+        "values don't meet the specifications of the schema(s) in the following chart(s):\n{problems}"
+    )))
+}
+
+fn collect(chart: &Chart, values: &Values, problems: &mut String) {
+    if let Some(schema) = &chart.schema
+        && let Err(problem) = check_one(schema, values)
+    {
+        problems.push_str(&format!("{}:\n{problem}", chart.name()));
+    }
+    for subchart in &chart.dependencies {
+        match values.get(subchart.name()) {
+            None | Some(Value::Null) => {}
+            Some(Value::Object(own)) => collect(subchart, own, problems),
+            Some(other) => problems.push_str(&format!(
+                "{}:\ninvalid type for values: expected object (map), got {}\n",
+                subchart.name(),
+                go_type(other)
+            )),
+        }
+    }
+}
+
+/// One chart's own schema; the problem ends in a line break unless the schema itself is broken.
+fn check_one(schema: &[u8], values: &Values) -> Result<(), String> {
+    let schema: Value = serde_json::from_slice(schema).map_err(|error| error.to_string())?;
+    let values = Value::Object(values.clone());
+    let validator = jsonschema::validator_for(&schema).map_err(|error| error.to_string())?;
+    let Err(first) = validator.validate(&values) else { return Ok(()) };
+    let explained = explain::explain(&schema, &values);
+    Err(explained.unwrap_or_else(|| format!("- at '{}': {first}", first.instance_path())) + "\n")
+}
+
+fn go_type(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "<nil>",
+        Value::Bool(_) => "bool",
+        Value::Number(number) if number.is_f64() => "float64",
+        Value::Number(_) => "int64",
+        Value::String(_) => "string",
+        Value::Array(_) => "[]interface {}",
+        Value::Object(_) => "map[string]interface {}",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn problem(schema: &Value, values: Value) -> String {
+        let Value::Object(values) = values else { panic!("values are a map") };
+        check_one(schema.to_string().as_bytes(), &values).unwrap_err()
+    }
+
+    #[test]
+    fn problems_read_as_helm_prints_them() {
+        let schema = serde_json::json!({
+            "$schema": "http://json-schema.org/draft-07/schema#",
+            "type": "object",
+            "required": ["policy"],
+            "additionalProperties": false,
+            "properties": {
+                "policy": {"type": "string", "enum": ["sync", "upsert-only"]},
+                "port": {"type": "integer", "minimum": 1, "maximum": 65535},
+                "any": {"anyOf": [{"type": "string"}, {"type": "object", "required": ["a", "b"]}]},
+                "ref": {"$ref": "#/definitions/name"},
+            },
+            "definitions": {"name": {"type": ["string", "null"], "minLength": 3}},
+        });
+        for (values, expected) in [
+            (serde_json::json!({"policy": null}), "- at '/policy': got null, want string\n"),
+            (serde_json::json!({}), "- at '': missing property 'policy'\n"),
+            (
+                serde_json::json!({"policy": "x"}),
+                "- at '/policy': value must be one of 'sync', 'upsert-only'\n",
+            ),
+            (
+                serde_json::json!({"policy": "sync", "port": 70000.0}),
+                "- at '/port': maximum: got 70,000, want 65,535\n",
+            ),
+            (
+                serde_json::json!({"policy": "sync", "x": 1, "y": 2}),
+                "- at '': additional properties 'x', 'y' not allowed\n",
+            ),
+            (
+                serde_json::json!({"policy": "sync", "any": {}}),
+                "- at '/any': 'anyOf' failed\n  - at '/any': got object, want string\n  - at '/any': missing properties 'a', 'b'\n",
+            ),
+            (serde_json::json!({"policy": "sync", "ref": "a"}), "- at '/ref': minLength: got 1, want 3\n"),
+            (
+                serde_json::json!({"port": "x"}),
+                "- at '': missing property 'policy'\n- at '/port': got string, want integer\n",
+            ),
+        ] {
+            assert_eq!(problem(&schema, values.clone()), expected, "{values}");
+        }
+    }
+}

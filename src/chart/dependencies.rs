@@ -147,7 +147,29 @@ fn descend(
         let subplace = format!("{place}/charts/{name}");
         enable(subchart, merged, &format!("{path}{name}."), &subplace, notices)?;
     }
+    if shares {
+        move_to_last_twin(&mut chart.dependencies, origins, place);
+    }
     Ok(())
+}
+
+/// In Helm 3 charts below an aliased subchart that no entry names are one object for all aliases: its parent is the
+/// alias that was processed last.
+fn move_to_last_twin(subcharts: &mut [Chart], origins: &[usize], place: &str) {
+    for index in 0..subcharts.len() {
+        let last = origins
+            .iter()
+            .rposition(|origin| Some(origin) == origins.get(index))
+            .filter(|last| *last > index);
+        let Some(parent) = last.and_then(|last| subcharts.get(last)) else { continue };
+        let path = format!("{place}/charts/{}", parent.metadata.name);
+        let Some(subchart) = subcharts.get_mut(index) else { continue };
+        let entries = &subchart.metadata.dependencies;
+        let listed = |child: &Chart| entries.iter().any(|entry| entry.name == child.metadata.name);
+        for child in subchart.dependencies.iter_mut().filter(|child| !entries.is_empty() && !listed(child)) {
+            child.parent_path = Some(path.clone());
+        }
+    }
 }
 
 /// Helm 3 shares the entries of a subchart among its aliases: the first one has already renamed them.

@@ -8,7 +8,7 @@ use super::capabilities::{KubeVersion, default_api_versions, helm_version};
 use super::{Options, files};
 use crate::chart::{Chart, Dependency, Helm, Metadata, Values};
 use crate::template::funcs::Fault;
-use crate::template::object::{Field, Method, Struct};
+use crate::template::object::{Field, Method, Object, Struct};
 use crate::template::types::{DICT, LIST, MapType, STRING_MAP, STRINGS, SliceType, Type};
 use crate::template::value::{List, Map, Value};
 
@@ -263,8 +263,76 @@ fn metadata(metadata: &Metadata, is_root: bool, helm: Helm) -> Value {
     }
     let fields = entries.into_iter().map(|(name, value)| Field::new(name, value)).collect();
     let inner = Struct::new("chart.Metadata", fields);
-    let outer = vec![Field::embedded("Metadata", Rc::new(inner)), Field::new("IsRoot", is_root)];
-    Value::from(Rc::new(Struct::new("struct { chart.Metadata; IsRoot bool }", outer)))
+    let fields = vec![Field::embedded("Metadata", Rc::new(inner)), Field::new("IsRoot", is_root)];
+    let mut json = tagged(metadata);
+    json.insert("IsRoot".to_owned(), Json::Bool(is_root));
+    Value::from(Rc::new(ChartStruct { fields, json: Json::Object(json) }))
+}
+
+/// Helm 3's `.Chart`: a struct whose JSON has other names than its fields.
+struct ChartStruct {
+    fields: Vec<Field>,
+    json: Json,
+}
+
+impl Object for ChartStruct {
+    fn type_name(&self) -> &'static str {
+        "struct { chart.Metadata; IsRoot bool }"
+    }
+
+    fn fields(&self) -> &[Field] {
+        &self.fields
+    }
+
+    fn json(&self) -> Option<Json> {
+        Some(self.json.clone())
+    }
+}
+
+/// Chart.yaml as Helm 3 writes it to JSON: empty values are left out.
+fn tagged(metadata: &Metadata) -> serde_json::Map<String, Json> {
+    let mut json = metadata.rest.clone();
+    for (key, value) in [
+        ("name", &metadata.name),
+        ("version", &metadata.version),
+        ("apiVersion", &metadata.api_version),
+        ("appVersion", &metadata.app_version),
+        ("kubeVersion", &metadata.kube_version),
+        ("type", &metadata.kind),
+    ] {
+        json.insert(key.to_owned(), Json::from(value.as_str()));
+    }
+    let entries: Vec<_> = metadata.dependencies.iter().map(tagged_dependency).collect();
+    json.insert("dependencies".to_owned(), Json::from(entries));
+    json.retain(|_, value| !is_empty(value));
+    json
+}
+
+fn tagged_dependency(entry: &Dependency) -> Json {
+    let mut json = serde_json::json!({
+        "name": entry.name,
+        "version": entry.version,
+        "repository": entry.repository,
+        "condition": entry.condition,
+        "tags": entry.tags,
+        "enabled": entry.enabled.unwrap_or_default(),
+        "import-values": entry.import_values,
+        "alias": entry.alias,
+    });
+    if let Json::Object(map) = &mut json {
+        map.retain(|key, value| matches!(key.as_str(), "name" | "repository") || !is_empty(value));
+    }
+    json
+}
+
+fn is_empty(value: &Json) -> bool {
+    match value {
+        Json::Null | Json::Bool(false) => true,
+        Json::String(text) => text.is_empty(),
+        Json::Array(items) => items.is_empty(),
+        Json::Object(map) => map.is_empty(),
+        _ => false,
+    }
 }
 
 /// The fields of Helm's `Metadata` struct, in its order.

@@ -3,6 +3,7 @@
 use serde_json::{Number, Value as Json};
 
 use super::funcs::Fault;
+use super::object::Object;
 use super::value::{List, Map, Value};
 
 /// Deepest nesting that is turned into JSON (a map may hold itself).
@@ -64,15 +65,18 @@ fn encode(value: &Value, depth: usize) -> Result<Json, Fault> {
         Value::List(list) => encode_list(list, depth)?,
         Value::Map(map) => encode_map(map, depth)?,
         Value::Object(object) if object.is_nil() => Json::Null,
-        Value::Object(object) => Json::Object(
-            object
-                .fields()
-                .iter()
-                .map(|field| Ok((field.name.to_owned(), encode(&field.value, depth + 1)?)))
-                .collect::<Result<_, Fault>>()?,
-        ),
+        Value::Object(object) => match object.json() {
+            Some(json) => json,
+            None => encode_fields(object.as_ref(), depth)?,
+        },
         Value::Func(_) => return Err(Fault::new(format!("json: unsupported type: {}", value.type_name()))),
     })
+}
+
+fn encode_fields(object: &dyn Object, depth: usize) -> Result<Json, Fault> {
+    let fields = object.fields().iter();
+    let pairs = fields.map(|field| Ok((field.name.to_owned(), encode(&field.value, depth + 1)?)));
+    pairs.collect::<Result<_, Fault>>().map(Json::Object)
 }
 
 fn infinite(f: f64) -> &'static str {

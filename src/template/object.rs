@@ -74,6 +74,11 @@ pub trait Object: Any {
     fn is_nil(&self) -> bool {
         false
     }
+
+    /// The value as `encoding/json` writes it, for types whose tags rename or leave out fields.
+    fn json(&self) -> Option<serde_json::Value> {
+        None
+    }
 }
 
 /// A plain record.

@@ -4,9 +4,10 @@ use crate::limits::Limits;
 use crate::render::{DeletePolicy, HookEvent, Options, render};
 
 fn rendered(files: &[(&str, &str)]) -> Render {
-    let meta = ("Chart.yaml", "apiVersion: v2\nname: c\nversion: 1.0.0\n");
-    let files = [meta].iter().chain(files);
-    let files = files.map(|(path, text)| File { path: (*path).to_owned(), data: text.as_bytes().into() }).collect();
+    let mut all = vec![("Chart.yaml", "apiVersion: v2\nname: c\nversion: 1.0.0\n")];
+    all.extend_from_slice(files);
+    let file = |(path, text): (&str, &str)| File { path: path.to_owned(), data: text.as_bytes().into() };
+    let files = all.into_iter().map(file).collect();
     let chart = Chart::from_files(files, Helm::V4, &Limits::default()).unwrap();
     render(&chart, &Values::new(), &Options::default()).unwrap()
 }
@@ -25,7 +26,8 @@ fn crds_are_found_wherever_they_live() {
         ("crds/b.yaml", &crd("plain.g.io", "{}")),
         ("templates/h.yaml", &crd("hooked.g.io", "{helm.sh/hook: pre-install}")),
     ]);
-    let seen: Vec<_> = read(&render).crds.into_iter().map(|crd| (crd.name.clone(), crd.owner(), crd.keep)).collect();
+    let seen: Vec<_> =
+        read(&render).crds.into_iter().map(|crd| (crd.name.clone(), crd.owner(), crd.keep)).collect();
     assert_eq!(
         seen,
         [

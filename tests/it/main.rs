@@ -3,4 +3,5 @@
 mod apiserver;
 mod laws;
 mod layers;
+mod scenarios;
 mod shared;

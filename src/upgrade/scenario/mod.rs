@@ -86,6 +86,9 @@ pub struct Stage {
     /// What chance decides from this step on.
     #[serde(default)]
     pub conditions: Option<Conditions>,
+    /// A step of the start that may end with an error.
+    #[serde(default)]
+    pub may_fail: bool,
     /// `helm install`.
     #[serde(default)]
     pub install: Option<Deployment>,
@@ -113,6 +116,9 @@ pub struct Stage {
     /// `kubectl delete`.
     #[serde(default)]
     pub delete: Option<Delete>,
+    /// Brings the built-in population; without such a step it comes after the steps of the start.
+    #[serde(default)]
+    pub populate: Option<Nothing>,
     /// Saves the runtime of every unfinished TrainJob as its snapshot.
     #[serde(default)]
     pub seed_snapshots: Option<Nothing>,
@@ -239,7 +245,7 @@ impl Scenario {
         for (position, stage) in scenario.start.steps.iter().chain(&scenario.steps).enumerate() {
             if stage.deeds() != 1 {
                 return Err(ScenarioError(format!(
-                    "step {}: exactly one of install, upgrade, rollback, uninstall, apply, annotate, label, patch, delete, seedSnapshots, wait is wanted, {} are there",
+                    "step {}: exactly one of install, upgrade, rollback, uninstall, apply, annotate, label, patch, delete, populate, seedSnapshots, wait is wanted, {} are there",
                     position + 1,
                     stage.deeds()
                 )));
@@ -261,6 +267,7 @@ impl Stage {
             self.label.is_some(),
             self.patch.is_some(),
             self.delete.is_some(),
+            self.populate.is_some(),
             self.seed_snapshots.is_some(),
             self.wait.is_some(),
         ];

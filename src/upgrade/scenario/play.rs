@@ -131,6 +131,11 @@ impl<W: World> Player<'_, '_, W> {
         self.by_kubectl(stage)
     }
 
+    fn populate(&mut self) -> Result<Step, ScenarioError> {
+        let step = self.course.step("user", "populate", "the built-in population", "", |world| Ok((population::populate(world)?, Vec::new())));
+        step.map_err(unreachable)
+    }
+
     fn by_kubectl(&mut self, stage: &Stage) -> Result<Step, ScenarioError> {
         if let Some(apply) = &stage.apply {
             return self.apply(stage, apply);
@@ -146,6 +151,9 @@ impl<W: World> Player<'_, '_, W> {
         }
         if let Some(delete) = &stage.delete {
             return self.delete(delete);
+        }
+        if stage.populate.is_some() {
+            return self.populate();
         }
         if stage.seed_snapshots.is_some() {
             let objects = self.course.world.objects().map_err(unreachable)?;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::cluster::simulated::{Conditions, Simulated};
+use crate::cluster::simulated::{Conditions, Simulated, controllers};
 use crate::cluster::{Cluster, Exchange, Request, Unreachable};
 use crate::k8s;
 
@@ -31,6 +31,14 @@ pub trait World: Cluster {
 
     /// Seconds after which everything that is going to happen has happened.
     fn settling_time(&self) -> f64;
+}
+
+/// A fresh simulated cluster of a version such as `v1.34.3`, with every controller and webhook that is known.
+#[must_use]
+pub fn simulated(kubernetes: &str) -> Simulated {
+    let mut cluster = Simulated::new(kubernetes);
+    controllers::install(&mut cluster);
+    cluster
 }
 
 impl World for Simulated {

@@ -72,14 +72,14 @@ fn trainer(kubectl: &mut Kubectl<'_, '_>, objects: &[Arc<Value>]) {
         named("mpi", "deepspeed-distributed"),
     );
     let jobs = [
-        job("running", cluster(&torch), "run", 1, false),
-        job("susp-torch", cluster(&torch), "run", 1, true),
-        job("susp-jax", cluster(&jax), "run", 1, true),
-        job("susp-mpi", cluster(&mpi), "run", 1, true),
-        job("done", cluster(&torch), "complete", 1, false),
-        job("failed", custom(), "fail", 1, false),
-        job("failed-nojs", custom(), "fail", 1, false),
-        job("run-custom", custom(), "run", 2, false),
+        job("running", cluster(&torch), "train", 1, false),
+        job("susp-torch", cluster(&torch), "train", 1, true),
+        job("susp-jax", cluster(&jax), "train", 1, true),
+        job("susp-mpi", cluster(&mpi), "train", 1, true),
+        job("done", cluster(&torch), "true", 1, false),
+        job("failed", custom(), "false", 1, false),
+        job("failed-nojs", custom(), "false", 1, false),
+        job("run-custom", custom(), "train", 2, false),
     ];
     kubectl.apply(&[Arc::new(custom_runtime())], NAMESPACE, Apply::default());
     kubectl.apply(&jobs.map(Arc::new), NAMESPACE, Apply::default());
@@ -118,7 +118,7 @@ fn node_job(image: &str) -> Value {
         "name": "node",
         "template": {
             "metadata": {"labels": {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}},
-            "spec": {"backoffLimit": 0, "template": {"spec": {"containers": [{"name": "node", "image": image}]}}},
+            "spec": {"backoffLimit": 0, "template": {"spec": {"restartPolicy": "Never", "containers": [{"name": "node", "image": image}]}}},
         },
     })
 }

@@ -50,9 +50,10 @@ struct Owners {
 }
 
 fn owner_gone(api: &mut Api<'_>, owner: &Value) {
-    for key in api.dependents(text(owner, "/metadata/uid")) {
+    let absent = text(owner, "/metadata/uid");
+    for key in api.dependents(absent) {
         if let Some(object) = api.by_key(&key).cloned() {
-            collect(api, &key, &object);
+            collect(api, &key, &object, absent);
         }
     }
     // The last blocking dependent may have gone: its owners can finish.
@@ -75,16 +76,17 @@ fn live(api: &mut Api<'_>, key: &Key, object: &Arc<Value>) {
     } else if terminating && has_finalizer(object, FOREGROUND) {
         foreground(api, key, object);
     } else if !references(object).is_empty() {
-        collect(api, key, object);
+        collect(api, key, object, "");
     }
 }
 
-/// Deletes a dependent whose owners are all gone, or follows an owner that is deleted in the foreground.
-fn collect(api: &mut Api<'_>, key: &Key, object: &Value) {
+/// Deletes a dependent whose owners are all gone, or follows an owner that is deleted in the foreground; `absent` is the
+/// UID of an owner that was just seen going.
+fn collect(api: &mut Api<'_>, key: &Key, object: &Value, absent: &str) {
     if object.pointer("/metadata/deletionTimestamp").is_some() {
         return;
     }
-    let owners = classify(api, key, object);
+    let owners = classify(api, key, object, absent);
     if owners.solid > 0 {
         if !owners.dangling.is_empty() || owners.waiting > 0 {
             drop_references(api, key, object, |r| !owners.dangling.iter().any(|uid| uid == text(r, "/uid")));
@@ -105,7 +107,7 @@ fn collect(api: &mut Api<'_>, key: &Key, object: &Value) {
     }
 }
 
-fn classify(api: &mut Api<'_>, key: &Key, object: &Value) -> Owners {
+fn classify(api: &mut Api<'_>, key: &Key, object: &Value, absent: &str) -> Owners {
     let mut owners = Owners::default();
     for reference in references(object) {
         let uid = text(reference, "/uid");
@@ -118,6 +120,7 @@ fn classify(api: &mut Api<'_>, key: &Key, object: &Value) -> Owners {
                     && reference.get("blockOwnerDeletion") == Some(&json!(true));
                 if waits { owners.waiting += 1 } else { owners.solid += 1 }
             }
+            None if uid == absent => owners.dangling.push(uid.to_owned()),
             // A kind that nothing serves can't be looked up; the collector then leaves the object alone.
             None if api.resource(group, text(reference, "/kind")).is_none() => owners.solid += 1,
             None => owners.dangling.push(uid.to_owned()),
@@ -140,7 +143,7 @@ fn foreground(api: &mut Api<'_>, key: &Key, owner: &Value) {
     let uid = text(owner, "/metadata/uid");
     for dependent in api.dependents(uid) {
         if let Some(object) = api.by_key(&dependent).cloned() {
-            collect(api, &dependent, &object);
+            collect(api, &dependent, &object, "");
         }
     }
     let blocking = |object: &Value| {

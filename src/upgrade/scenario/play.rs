@@ -87,11 +87,9 @@ impl<W: World> Player<'_, '_, W> {
                 )));
             }
         }
-        if self.scenario.start.population == Population::BuiltIn {
-            let step = self.course.step("user", "populate", "the built-in population", "", |world| {
-                Ok((population::populate(world)?, Vec::new()))
-            });
-            let step = step.map_err(unreachable)?;
+        let populated = self.scenario.start.steps.iter().any(|stage| stage.populate.is_some());
+        if self.scenario.start.population == Population::BuiltIn && !populated {
+            let step = self.populate()?;
             if step.exit_code != 0 {
                 return Err(ScenarioError(format!(
                     "start: the population is refused: {}",

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::Answer;
 use super::body::{self, Decoded};
 use super::read::in_version;
-use super::write::{Write, set_managers};
+use super::write::{Write, require_version, set_managers};
 use crate::cluster::simulated::status::Refusal;
 use crate::cluster::simulated::{Simulated, clock};
 use crate::cluster::{PatchType, Request};
@@ -34,6 +34,7 @@ impl Simulated {
         change(write, &mut object, &body)?;
         body::check_place(target, request, &object)?;
         let decoded = decode_patched(write, object, &body)?;
+        require_version(target, &request.name, text(&decoded.object, "/metadata/resourceVersion"))?;
         self.replace(write, &old, decoded)
     }
 

@@ -91,11 +91,7 @@ impl Simulated {
         let decoded = body::decode(target, request, Value::clone(body))?;
         let old = self.existing(target, request)?;
         let version = text(&decoded.object, "/metadata/resourceVersion");
-        if target.builtin.is_none() && matches!(version, "" | "0") {
-            let error =
-                FieldError::invalid("metadata.resourceVersion", &json!(0), "must be specified for an update");
-            return Err(Refusal::invalid_resource(target, &request.name, &[error]));
-        }
+        require_version(target, &request.name, version)?;
         if !version.is_empty() && version.parse::<u64>().is_err() {
             let message = format!("strconv.ParseUint: parsing {version:?}: invalid syntax");
             return Err(Refusal::plain(500, &message));
@@ -284,4 +280,14 @@ pub(super) fn manager<'a>(request: &'a Request, by: &'a str) -> &'a str {
 /// Whether a request is a server-side apply.
 pub(super) fn is_apply(request: &Request) -> bool {
     request.patch_type == Some(PatchType::Apply)
+}
+
+/// Custom objects and their definitions are never written without the version that was read.
+pub(super) fn require_version(target: &Target, name: &str, version: &str) -> Result<(), Refusal> {
+    let definition = target.plural == "customresourcedefinitions";
+    if !matches!(version, "" | "0") || (target.builtin.is_some() && !definition) {
+        return Ok(());
+    }
+    let error = FieldError::invalid("metadata.resourceVersion", &json!(0), "must be specified for an update");
+    Err(Refusal::invalid_resource(target, name, &[error]))
 }

@@ -21,14 +21,20 @@ use crate::shared::shared;
 struct Plain;
 
 impl Renderer for Plain {
-    fn render(&self, chart: &Arc<Chart>, config: &Arc<Values>, options: &Options) -> Result<Arc<Render>, String> {
+    fn render(
+        &self,
+        chart: &Arc<Chart>,
+        config: &Arc<Values>,
+        options: &Options,
+    ) -> Result<Arc<Render>, String> {
         seatrial::render::render(chart, config, options).map(Arc::new).map_err(|error| error.message)
     }
 }
 
 fn scenario_files() -> Vec<PathBuf> {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/scenarios");
-    let mut files: Vec<PathBuf> = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let mut files: Vec<PathBuf> =
+        fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.sort();
     files
 }
@@ -64,7 +70,10 @@ impl Stagehand {
             charts.insert(reference.to_owned(), Arc::clone(&loaded));
             Ok(loaded)
         };
-        let mut inputs = Inputs { chart: &mut chart, file: &mut |name| Err(format!("{name}: no files in these scenarios")) };
+        let mut inputs = Inputs {
+            chart: &mut chart,
+            file: &mut |name| Err(format!("{name}: no files in these scenarios")),
+        };
         let (records, forge) = (Records::default(), Forge::default());
         let workshop = Workshop { renderer: &self.renders, records: &records, forge: &forge };
         let world = seatrial::upgrade::world::simulated("v1.34.3");
@@ -85,13 +94,19 @@ fn cut(object: &str) -> String {
     };
     let words: Vec<&str> = name.split('-').collect();
     // Pods of Jobs carry one made-up word, pods of Deployments two.
-    let keep = if kind == "Pod" && (namespace != "kubeflow-system" || name.contains("installer")) { 1 } else { keep };
+    let keep = if kind == "Pod" && (namespace != "kubeflow-system" || name.contains("installer")) {
+        1
+    } else {
+        keep
+    };
     format!("{kind}/{namespace}/{}", words[..words.len() - keep].join("-"))
 }
 
 fn recorded(record: &Value) -> (Fates, BTreeSet<String>) {
     let events = record["events"].as_array().unwrap();
-    let fates = events.iter().map(|event| format!("{} {}", event["action"].as_str().unwrap(), cut(event["object"].as_str().unwrap())));
+    let fates = events.iter().map(|event| {
+        format!("{} {}", event["action"].as_str().unwrap(), cut(event["object"].as_str().unwrap()))
+    });
     let lost = record["lost_objects"].as_array().unwrap().iter().map(|name| cut(name.as_str().unwrap()));
     (fates.collect(), lost.collect())
 }
@@ -100,12 +115,16 @@ fn recorded(record: &Value) -> (Fates, BTreeSet<String>) {
 fn played(steps: &[Step]) -> (Fates, BTreeSet<String>) {
     let mut whole: BTreeMap<String, (Option<String>, Option<String>, bool, bool)> = BTreeMap::new();
     for event in steps.iter().flat_map(|step| &step.events) {
-        let entry = whole.entry(event.object.to_string()).or_insert((event.uid_before.clone(), None, false, false));
+        let entry =
+            whole.entry(event.object.to_string()).or_insert((event.uid_before.clone(), None, false, false));
         entry.1.clone_from(&event.uid_after);
         entry.2 |= event.action == Action::Updated;
         entry.3 |= event.action == Action::Terminating;
     }
-    let fate = |(name, (before, after, updated, terminating)): (String, (Option<String>, Option<String>, bool, bool))| {
+    let fate = |(name, (before, after, updated, terminating)): (
+        String,
+        (Option<String>, Option<String>, bool, bool),
+    )| {
         let word = match (before, after) {
             (None, Some(_)) => "created",
             (Some(_), None) => "deleted",
@@ -133,7 +152,11 @@ fn difference(expected: &BTreeSet<String>, found: &BTreeSet<String>) -> Vec<Stri
 
 fn same_text(expected: &str, found: &str) -> bool {
     // Errors that came up side by side are joined in any order.
-    let lines = |text: &str| text.lines().map(|line| line.trim_start_matches("Error: INSTALLATION FAILED: ").to_owned()).collect::<BTreeSet<_>>();
+    let lines = |text: &str| {
+        text.lines()
+            .map(|line| line.trim_start_matches("Error: INSTALLATION FAILED: ").to_owned())
+            .collect::<BTreeSet<_>>()
+    };
     expected == found || lines(expected) == lines(found)
 }
 
@@ -141,7 +164,12 @@ fn compare(record: &Value, played_scenario: &Played) -> Vec<String> {
     let last = played_scenario.steps.last().unwrap();
     let mut complaints = Vec::new();
     if record["rc"].as_i64() != Some(i64::from(last.exit_code)) {
-        complaints.push(format!("rc {} expected, {} found: {}", record["rc"], last.exit_code, last.stderr.trim_end()));
+        complaints.push(format!(
+            "rc {} expected, {} found: {}",
+            record["rc"],
+            last.exit_code,
+            last.stderr.trim_end()
+        ));
     }
     // Scripts print their own lines.
     let expected = record["stderr"].as_str().unwrap_or("");
@@ -183,5 +211,10 @@ fn recorded_upgrades_come_out_alike() {
             failures.push(format!("{name}:\n{}", complaints.join("\n")));
         }
     }
-    assert!(failures.is_empty(), "{passed} came out alike, {} did not:\n{}", failures.len(), failures.join("\n"));
+    assert!(
+        failures.is_empty(),
+        "{passed} came out alike, {} did not:\n{}",
+        failures.len(),
+        failures.join("\n")
+    );
 }

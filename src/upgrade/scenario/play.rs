@@ -130,7 +130,9 @@ impl<W: World> Player<'_, '_, W> {
     }
 
     fn populate(&mut self) -> Result<Step, ScenarioError> {
-        let step = self.course.step("user", "populate", "the built-in population", "", |world| Ok((population::populate(world)?, Vec::new())));
+        let step = self.course.step("user", "populate", "the built-in population", "", |world| {
+            Ok((population::populate(world)?, Vec::new()))
+        });
         step.map_err(unreachable)
     }
 

@@ -134,8 +134,9 @@ fn containers(pod: &Value, ready: bool, state: &Value) -> Value {
 /// The status of a pod whose containers run.
 pub(super) fn running(pod: &Value, now: f64) -> Value {
     let stamp = clock::timestamp(now);
+    let address = owner::address(text(pod, "/metadata/uid"));
     json!({
-        "phase": "Running", "conditions": conditions(pod, true, now), "startTime": stamp,
+        "phase": "Running", "conditions": conditions(pod, true, now), "startTime": stamp, "podIP": address,
         "containerStatuses": containers(pod, true, &json!({"running": {"startedAt": stamp}})),
     })
 }

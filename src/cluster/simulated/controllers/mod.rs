@@ -14,6 +14,7 @@ mod containers;
 mod daemonsets;
 mod deployments;
 mod election;
+mod endpointslices;
 mod jobs;
 mod jobset;
 mod kubelet;
@@ -42,6 +43,7 @@ const REGISTER: &[Make] = &[
     || Box::new(daemonsets::DaemonSets::default()),
     || Box::new(jobs::Jobs::default()),
     || Box::new(claims::Claims::default()),
+    || Box::new(endpointslices::EndpointSlices::default()),
     || Box::new(kubelet::Kubelet::default()),
     || Box::new(programs::Programs::default()),
     || Box::new(certificates::Certificates::default()),

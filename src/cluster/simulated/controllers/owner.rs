@@ -58,3 +58,9 @@ pub(super) fn suffix(seed: &str) -> String {
     }
     out
 }
+
+/// The address of a pod: the same UID gives the same address.
+pub(super) fn address(uid: &str) -> String {
+    let hash = fnv(uid.as_bytes());
+    format!("10.244.{}.{}", hash >> 8 & 0xff, 2 + (hash & 0xff) % 250)
+}

@@ -122,6 +122,22 @@ fn an_image_that_cannot_be_pulled_keeps_the_old_pod() {
     assert_eq!((names(&cluster, "", "Pod", NS).len(), ready_pods(&cluster, NS)), (2, 1));
 }
 
+#[test]
+fn a_service_leads_only_to_pods_that_have_its_named_port() {
+    let mut cluster = cluster();
+    create(&mut cluster, service("web"));
+    create(&mut cluster, deployment("web", "web:1"));
+    wait(&mut cluster, 5.0);
+    let endpoints = |cluster: &Simulated| {
+        let slice = cluster.list("discovery.k8s.io", "EndpointSlice", NS).next().cloned().expect("a slice");
+        slice.get("endpoints").and_then(Value::as_array).map_or(0, Vec::len)
+    };
+    assert_eq!(endpoints(&cluster), 1);
+    let renamed = json!({"spec": {"ports": [{"port": 443, "targetPort": "other"}]}});
+    patch(&mut cluster, "", "Service", NS, "web", renamed);
+    assert_eq!(endpoints(&cluster), 0);
+}
+
 fn job(name: &str, script: &str, limit: i64) -> Value {
     json!({
         "apiVersion": "batch/v1", "kind": "Job",

@@ -35,7 +35,7 @@ impl Controller for Kubelet {
         if self.turn.idle(api, WATCHED) {
             return self.turn.due();
         }
-        let unready = |pod: &&Arc<Value>| pods::active(pod) && !pods::ready(pod) && !of_job(pod);
+        let unready = |pod: &&Arc<Value>| pods::active(pod) && !pods::ready(pod) && !ends(pod);
         let waiting: Vec<Arc<Value>> = api.list("", "Pod", "").filter(unready).cloned().collect();
         let mut due = None;
         for pod in waiting {
@@ -49,9 +49,10 @@ impl Controller for Kubelet {
     }
 }
 
-/// Whether a pod belongs to a Job: those run programs that end.
-pub(super) fn of_job(pod: &Value) -> bool {
-    owner::controller(pod).is_some_and(|r| text(r, "/kind") == "Job")
+/// Whether a pod runs a program that ends: the pods of Jobs, and pods on their own that are not started again.
+pub(super) fn ends(pod: &Value) -> bool {
+    let once = matches!(text(pod, "/spec/restartPolicy"), "Never" | "OnFailure");
+    owner::controller(pod).map_or(once, |r| text(r, "/kind") == "Job")
 }
 
 impl Kubelet {

@@ -1,4 +1,4 @@
-//! Pods of Jobs: their programs are executed, with the outcome that the conditions give to hooks.
+//! Pods of Jobs and pods on their own: their programs are executed, with the outcome that the conditions give to hooks.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use super::super::api::{Api, Controller};
 use super::super::conditions::{HookOutcome, LeaderTiming};
 use super::super::shell::process::Process;
 use super::super::shell::{Ending, Run};
-use super::kubelet::{self, of_job, unpullable};
+use super::kubelet::{self, ends, unpullable};
 use super::status::number;
 use super::turn::{Turn, sooner};
 use super::{containers, election, owner, pods, rights, status};
@@ -47,7 +47,7 @@ impl Controller for Programs {
         if self.turn.idle(api, &["Pod", "Job", "Lease", "ConfigMap", "Secret"]) {
             return self.turn.due();
         }
-        let own = |pod: &&Arc<Value>| of_job(pod) && pods::active(pod);
+        let own = |pod: &&Arc<Value>| ends(pod) && pods::active(pod);
         let waiting: Vec<Arc<Value>> = api.list("", "Pod", "").filter(own).cloned().collect();
         self.stages.retain(|uid, _| waiting.iter().any(|pod| text(pod, "/metadata/uid") == uid));
         let mut due = None;
@@ -62,9 +62,10 @@ impl Controller for Programs {
     }
 }
 
-/// The Job of a pod.
+/// The Job of a pod; a pod on its own stands for itself.
 fn job_of(api: &Api<'_>, pod: &Value) -> Option<Arc<Value>> {
-    let name = text(owner::controller(pod)?, "/name");
+    let Some(controller) = owner::controller(pod) else { return Some(Arc::new(pod.clone())) };
+    let name = text(controller, "/name");
     api.get("batch", "Job", text(pod, "/metadata/namespace"), name).cloned()
 }
 
@@ -150,7 +151,7 @@ impl Programs {
         match containers::program(api, pod, &container) {
             Ok(program) => Some(Process::new(program, api.now())),
             Err(missing) => {
-                self.say(api, format!("Job {} can't start: {missing}", path(job)));
+                self.say(api, format!("{} can't start: {missing}", path(job)));
                 None
             }
         }
@@ -173,7 +174,7 @@ impl Programs {
         let Run { ending, output } = process.run(api);
         if is_hook(job) && !process.downloads().is_empty() {
             let what = process.downloads().join(", ");
-            self.say(api, format!("hook Job {} fetches from outside the cluster: {what}", path(job)));
+            self.say(api, format!("hook {} fetches from outside the cluster: {what}", path(job)));
         }
         let uid = text(pod, "/metadata/uid").to_owned();
         match ending {
@@ -190,7 +191,7 @@ impl Programs {
             Ending::Unknown(what) => {
                 let rights = rights::changes(api, process.user());
                 let line = format!(
-                    "Job {} could not be executed ({what}); taken to end well; what it may change: {rights}",
+                    "{} could not be executed ({what}); taken to end well; what it may change: {rights}",
                     path(job)
                 );
                 self.say(api, line);
@@ -220,7 +221,7 @@ impl Programs {
         if code != 0 && !output.is_empty() {
             let lines: Vec<&str> = output.lines().rev().take(3).collect();
             let last: Vec<&str> = lines.into_iter().rev().collect();
-            self.say(api, format!("Job {} failed with exit code {code}: {}", path(job), last.join(" | ")));
+            self.say(api, format!("{} failed with exit code {code}: {}", path(job), last.join(" | ")));
         }
         if code != 0 && text(pod, "/spec/restartPolicy") == "OnFailure" {
             return self.restart(api, pod, code);
@@ -257,5 +258,5 @@ fn container(pod: &Value, index: usize) -> Option<Value> {
 }
 
 fn path(object: &Value) -> String {
-    format!("{}/{}", text(object, "/metadata/namespace"), text(object, "/metadata/name"))
+    crate::k8s::object_name(object).to_string()
 }

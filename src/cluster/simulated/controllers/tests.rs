@@ -198,6 +198,20 @@ fn a_hook_job_runs_its_script_with_the_rights_of_its_account() {
 }
 
 #[test]
+fn a_hook_pod_runs_its_script_as_well() {
+    let mut cluster = with_installer(&["*"]);
+    let mut pod = json!({"apiVersion": "v1", "kind": "Pod"});
+    pod["spec"] = job("install", APPLY, 0).pointer("/spec/template/spec").cloned().expect("a pod");
+    pod["metadata"] =
+        json!({"name": "once", "namespace": NS, "annotations": {"helm.sh/hook": "pre-upgrade"}});
+    create(&mut cluster, pod);
+    wait(&mut cluster, 10.0);
+    assert!(cluster.get("", "ConfigMap", NS, "made").is_some());
+    let once = cluster.get("", "Pod", NS, "once").expect("the pod");
+    assert_eq!(text(once, "/status/phase"), "Succeeded");
+}
+
+#[test]
 fn a_hook_job_without_rights_fails_after_its_retries() {
     let mut cluster = with_installer(&["get"]);
     create(&mut cluster, job("install", APPLY, 1));

@@ -33,7 +33,7 @@ fn other_styles_read_their_own_grammar() {
     assert_eq!(applied("a.b=x,y=\\z", Style::Literal, Helm::V4).unwrap(), json!({"a": {"b": "x,y=\\z"}}));
     let read = &mut |name: &str| Ok(format!("<{name}>"));
     assert_eq!(applied("a=f.txt", Style::File(read), Helm::V4).unwrap(), json!({"a": "<f.txt>"}));
-    let json = applied("a={\"b\":[1,2]} , c=null", Style::Json, Helm::V4).unwrap();
+    let json = applied("a={\"b\":[1,2]} ,c=null", Style::Json, Helm::V4).unwrap();
     assert_eq!(json, json!({"a": {"b": [1.0, 2.0]}, "c": null}));
 }
 

@@ -63,7 +63,13 @@ fn sync(api: &mut Api<'_>, deployment: &Value) {
     let waiting = recreate && old.iter().any(|set| replicas(set) > 0 || !pods::of(api, set).is_empty());
     match new.first() {
         None if !waiting => create(api, deployment, &template, &old),
-        Some(set) if !waiting => grow(api, deployment, set, &old),
+        Some(set) if !waiting => {
+            renumber(api, set, &old);
+            let set = api.get("apps", "ReplicaSet", &namespace, text(set, "/metadata/name")).cloned();
+            if let Some(set) = set {
+                grow(api, deployment, &set, &old);
+            }
+        }
         _ => {}
     }
     let shrunk = if recreate { old.clone() } else { Vec::new() };
@@ -124,6 +130,7 @@ fn create(api: &mut Api<'_>, deployment: &Value, template: &Value, old: &[Arc<Va
         map.insert("deployment.kubernetes.io/desired-replicas".to_owned(), json!(wanted.to_string()));
         map.insert("deployment.kubernetes.io/max-replicas".to_owned(), json!((wanted + surge).to_string()));
         map.insert("deployment.kubernetes.io/template".to_owned(), json!(hash));
+        map.insert(REVISION.to_owned(), json!((last_revision(old) + 1).to_string()));
     }
     let namespace = text(deployment, "/metadata/namespace");
     let set = json!({
@@ -138,6 +145,33 @@ fn create(api: &mut Api<'_>, deployment: &Value, template: &Value, old: &[Arc<Va
         },
     });
     api.send(&Request::create(&replica_sets(), namespace, Arc::new(set)));
+}
+
+/// Annotation with a ReplicaSet's place in the history of its Deployment.
+const REVISION: &str = "deployment.kubernetes.io/revision";
+
+fn revision(set: &Value) -> i64 {
+    crate::k8s::annotation(set, REVISION).and_then(|text| text.parse().ok()).unwrap_or(0)
+}
+
+fn last_revision(sets: &[Arc<Value>]) -> i64 {
+    sets.iter().map(|set| revision(set)).max().unwrap_or(0)
+}
+
+/// A ReplicaSet that comes back becomes the newest revision.
+fn renumber(api: &mut Api<'_>, set: &Arc<Value>, old: &[Arc<Value>]) {
+    let (last, own) = (last_revision(old), revision(set));
+    if own > last {
+        return;
+    }
+    let history = crate::k8s::annotation(set, "deployment.kubernetes.io/revision-history").unwrap_or("");
+    let history = if history.is_empty() { own.to_string() } else { format!("{history},{own}") };
+    let patch = json!({"metadata": {"annotations": {
+        REVISION: (last + 1).to_string(), "deployment.kubernetes.io/revision-history": history,
+    }}});
+    let (namespace, name) = (text(set, "/metadata/namespace"), text(set, "/metadata/name"));
+    let request = Request::patch(&replica_sets(), namespace, name, crate::cluster::PatchType::Merge, Arc::new(patch));
+    api.send(&request);
 }
 
 fn grow(api: &mut Api<'_>, deployment: &Value, set: &Value, old: &[Arc<Value>]) {

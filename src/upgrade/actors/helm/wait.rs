@@ -308,14 +308,16 @@ fn observed(live: &Value) -> bool {
     figure(live, "/status/observedGeneration") >= figure(live, "/metadata/generation")
 }
 
-/// Helm 3 looks at the newest ReplicaSet; its ready pods are those that are updated and available.
+/// Helm 3 looks at the newest ReplicaSet. Its ready pods are at least those ready beyond the pods of older ones.
 fn deployment_ready(live: &Value) -> bool {
     if live.pointer("/spec/paused").and_then(Value::as_bool) == Some(true) {
         return true;
     }
     let replicas = wanted(live);
     let allowed = max_unavailable(live, replicas);
-    let ready = figure(live, "/status/updatedReplicas").min(figure(live, "/status/readyReplicas"));
+    let status = |key: &str| figure(live, &format!("/status/{key}"));
+    let old = (status("replicas") - status("updatedReplicas")).max(0);
+    let ready = (status("readyReplicas") - old).min(status("updatedReplicas"));
     observed(live) && ready >= replicas - allowed
 }
 
@@ -467,10 +469,16 @@ mod tests {
     }
 
     #[test]
+    fn old_pods_that_are_ready_do_not_make_a_rollout_ready() {
+        let live = json!({"spec": {"replicas": 1}, "status": {"replicas": 2, "updatedReplicas": 1, "readyReplicas": 1}});
+        assert!(!deployment_ready(&live));
+    }
+
+    #[test]
     fn a_deployment_may_be_one_pod_short_when_it_says_so() {
         let live = json!({"spec": {"replicas": 2, "strategy": {"rollingUpdate": {"maxUnavailable": 1}}},
-            "status": {"updatedReplicas": 1, "readyReplicas": 2}});
+            "status": {"replicas": 2, "updatedReplicas": 1, "readyReplicas": 2}});
         assert!(deployment_ready(&live));
-        assert_eq!(deployment_status(&live), State::InProgress("replicas: 0/2".into()));
+        assert_eq!(deployment_status(&live), State::InProgress("Updated: 1/2".into()));
     }
 }

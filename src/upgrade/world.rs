@@ -64,7 +64,7 @@ impl World for Simulated {
 
     fn settling_time(&self) -> f64 {
         // Leases, refreshed Secrets and backoffs are over by then.
-        180.0
+        120.0
     }
 }
 

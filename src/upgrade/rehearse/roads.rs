@@ -9,7 +9,7 @@ use super::Plan;
 use super::base::Base;
 use super::gate::{Gate, gates};
 use super::gather::{Try, gather};
-use super::trial::{Trial, failures, has_jobs, has_webhooks, trials};
+use super::trial::{Trial, departures, failures, has_jobs, has_webhooks, trials};
 use crate::chart::Values;
 use crate::cluster::Unreachable;
 use crate::cluster::simulated::Simulated;
@@ -137,6 +137,10 @@ impl Explorer<'_> {
                 ..self.plain()
             });
         }
+        // A release of server-side apply differs in its conflicts only; the other ways are those of the other release.
+        if self.base.made_by != "helm3" {
+            return recipes;
+        }
         recipes.push(Recipe {
             name: "adoption labels".to_owned(),
             summary: "the objects that exist already get the release's ownership metadata first".to_owned(),
@@ -263,6 +267,9 @@ impl Explorer<'_> {
             .as_ref()
             .is_some_and(|render| has_jobs(render, &[HookEvent::PreRollback, HookEvent::PostRollback]));
         let calm = vec![Trial::calm()];
+        // What follows a good end does not hang on how the good end came about.
+        let good: Vec<Reached> = states.iter().filter(|state| state.3 == 0).take(1).map(copy).collect();
+        let good = if good.is_empty() { states.iter().take(1).map(copy).collect() } else { good };
         operations.push(self.follow_up("upgrade again", &states, &calm, recipe.flags.clone(), || {
             self.upgrade(recipe, &[])
         })?);
@@ -276,17 +283,17 @@ impl Explorer<'_> {
         )?);
         for force in self.actor.forces() {
             let flags: Vec<String> = force.iter().map(|flag| (*flag).to_owned()).collect();
-            operations.push(self.follow_up("rollback", &states, &calm, flags.clone(), || back(&flags))?);
+            operations.push(self.follow_up("rollback", &good, &calm, flags.clone(), || back(&flags))?);
         }
-        let leave = if deletion_hooks { trials(true, false) } else { calm.clone() };
-        operations.push(self.follow_up("uninstall", &states, &leave, Vec::new(), || self.uninstall())?);
+        let leave = if deletion_hooks { departures() } else { calm.clone() };
+        operations.push(self.follow_up("uninstall", &good, &leave, Vec::new(), || self.uninstall())?);
         if let Some(gate) = self.gate.as_ref().filter(|gate| gate.values != recipe.values) {
             let mut off = recipe.clone();
             off.values = Arc::clone(&gate.values);
             off.sets = vec![format!("{}={}", gate.path, gate.value)];
             off.flags.retain(|flag| flag == "--force-conflicts");
             let flags = vec![format!("--set {}={}", gate.path, gate.value)];
-            operations.push(self.follow_up("crds off", &states, &calm, flags, || self.upgrade(&off, &[]))?);
+            operations.push(self.follow_up("crds off", &good, &calm, flags, || self.upgrade(&off, &[]))?);
         }
         Ok(operations)
     }
@@ -430,6 +437,10 @@ impl Explorer<'_> {
 
 /// A state that an upgrade led to: under which condition, the cluster, verdict, exit code.
 type Reached = (String, Course<Simulated>, Verdict, i32);
+
+fn copy(state: &Reached) -> Reached {
+    (state.0.clone(), state.1.fork(), state.2, state.3)
+}
 
 /// States that differ for what follows: by verdict and exit code, and by which objects are alive.
 fn distinct(reached: Vec<Reached>) -> Vec<Reached> {

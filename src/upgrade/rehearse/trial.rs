@@ -63,12 +63,19 @@ pub(super) fn trials(hooks: bool, webhooks: bool) -> Vec<Trial> {
     trials
 }
 
+/// Trials of an uninstall that runs hooks.
+pub(super) fn departures() -> Vec<Trial> {
+    vec![
+        Trial::new("the hook does its work", |_| {}),
+        Trial::new("the hook fails", |c| c.hooks.default = HookOutcome::Fails),
+    ]
+}
+
 /// Trials of an upgrade that undoes itself: only what makes it fail matters.
 pub(super) fn failures(hooks: bool, webhooks: bool, new_images: &[String]) -> Vec<Trial> {
     let mut trials = Vec::new();
     if hooks {
         trials.push(Trial::new("the hook fails", |c| c.hooks.default = HookOutcome::Fails));
-        trials.push(Trial::new("the hook never ends", |c| c.hooks.default = HookOutcome::Hangs));
     }
     if !new_images.is_empty() {
         trials

@@ -78,7 +78,7 @@ impl<W: World> Player<'_, '_, W> {
         for (position, stage) in self.scenario.start.steps.iter().enumerate() {
             let conditions = stage.conditions.as_ref().unwrap_or(&calm).clone();
             let step = self.stage(stage, &conditions)?;
-            if step.exit_code != 0 {
+            if step.exit_code != 0 && !stage.may_fail {
                 return Err(ScenarioError(format!(
                     "start: step {} ({}) fails: {}",
                     position + 1,

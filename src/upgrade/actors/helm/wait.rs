@@ -24,6 +24,10 @@ pub(crate) struct Bounds {
 const POLL: f64 = 2.0;
 /// Seconds between two looks at a hook, whose end is watched and not polled by real clients.
 const HOOK_POLL: f64 = 0.5;
+/// Seconds from the start of a wait in which the end is expected.
+const SOON: f64 = 30.0;
+/// Seconds between two looks after that.
+const LATER: f64 = 10.0;
 
 /// What a look at an object says.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -127,7 +131,8 @@ fn until(
     poll: f64,
     look: fn(&Target, Result<Arc<Value>, Fault>) -> State,
 ) -> Result<Vec<State>, String> {
-    let deadline = link.now() + timeout;
+    let began = link.now();
+    let deadline = began + timeout;
     loop {
         let states: Vec<State> =
             targets.iter().map(|target| look(target, link.get(&target.address))).collect();
@@ -136,7 +141,9 @@ fn until(
         if !pending || left <= 0.0 {
             return Ok(states);
         }
-        link.wait(poll.min(left)).map_err(|fault| fault.text)?;
+        // Whatever takes longer than the first moments is looked at more rarely.
+        let pause = if deadline - left - began < SOON { poll } else { LATER };
+        link.wait(pause.min(left)).map_err(|fault| fault.text)?;
     }
 }
 

@@ -163,12 +163,30 @@ fn same_text(expected: &str, found: &str) -> bool {
 /// Records whose objects hang on moments that the record does not tell: what is possible is a set, of which the record
 /// and the rehearsal may show different members. Exit code and error text must agree all the same.
 const RACES: &[(&str, &str)] = &[
-    ("S3-rollback-helm3-A3", "the manager that is about to go may still take snapshots of recreated runtimes"),
-    ("S5-atomic-helm3-hookhang-10s", "the new manager may or may not lead for a moment before it is rolled back"),
-    ("S5-atomic-helm3.17-hookhang-10s", "the new manager may or may not lead for a moment before it is rolled back"),
-    ("S5-atomic-helm3.17-hookfail", "a rollback that meets renewed certificates stops at any of the runtimes"),
-    ("S5-failed-upgrade-then-manual-rollback-helm3-rep1", "the record was taken at another moment after the failed upgrade"),
-    ("S5-failed-upgrade-then-manual-rollback-helm3-rep2", "the record was taken at another moment after the failed upgrade"),
+    (
+        "S3-rollback-helm3-A3",
+        "the manager that is about to go may still take snapshots of recreated runtimes",
+    ),
+    (
+        "S5-atomic-helm3-hookhang-10s",
+        "the new manager may or may not lead for a moment before it is rolled back",
+    ),
+    (
+        "S5-atomic-helm3.17-hookhang-10s",
+        "the new manager may or may not lead for a moment before it is rolled back",
+    ),
+    (
+        "S5-atomic-helm3.17-hookfail",
+        "a rollback that meets renewed certificates stops at any of the runtimes",
+    ),
+    (
+        "S5-failed-upgrade-then-manual-rollback-helm3-rep1",
+        "the record was taken at another moment after the failed upgrade",
+    ),
+    (
+        "S5-failed-upgrade-then-manual-rollback-helm3-rep2",
+        "the record was taken at another moment after the failed upgrade",
+    ),
     ("S6-novalues-helm3", "one snapshot was taken before the runtimes vanished"),
     ("S0-helm4-install-221", "the simulated cluster makes no default ServiceAccount in new namespaces yet"),
 ];

@@ -170,7 +170,8 @@ fn renumber(api: &mut Api<'_>, set: &Arc<Value>, old: &[Arc<Value>]) {
         REVISION: (last + 1).to_string(), "deployment.kubernetes.io/revision-history": history,
     }}});
     let (namespace, name) = (text(set, "/metadata/namespace"), text(set, "/metadata/name"));
-    let request = Request::patch(&replica_sets(), namespace, name, crate::cluster::PatchType::Merge, Arc::new(patch));
+    let request =
+        Request::patch(&replica_sets(), namespace, name, crate::cluster::PatchType::Merge, Arc::new(patch));
     api.send(&request);
 }
 

@@ -70,7 +70,7 @@ declare_check! {
     ///           spec:
     ///             type: object
     ///             properties:
-    ///               size: {type: integer, format: int32}
+    ///               size: {type: integer}
     /// ```
     /// ```yaml state
     /// apiVersion: example.test/v1

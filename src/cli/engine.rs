@@ -16,7 +16,7 @@ use crate::upgrade::rehearse::{Plan, rehearse, rehearse_real};
 use crate::upgrade::world::Plain;
 
 /// Seconds a real cluster gets to settle after each command.
-const SETTLING: f64 = 20.0;
+pub(crate) const SETTLING: f64 = 20.0;
 
 /// Helm's engine behind the rehearsal's trait.
 pub(crate) struct Engines;
@@ -109,17 +109,23 @@ fn on_kind(
     flags: &EngineFlags,
     terminal: Terminal,
 ) -> Result<Vec<Rehearsal>, Error> {
+    let cluster = kind(flags, terminal)?;
+    on_real(parts, renderer, || cluster.connect())
+}
+
+/// A kind cluster of this run's own, deleted when it is dropped or the program is interrupted.
+pub(crate) fn kind(flags: &EngineFlags, terminal: Terminal) -> Result<Kind, Error> {
     let settings = settings(flags);
     delete_on_interrupt(&settings);
-    let mut progress = |phase: &str| terminal.say(phase);
-    let failed = |error: crate::cluster::Unreachable| Error::new(error.0);
-    let cluster = Kind::create(settings.clone(), &mut progress).map_err(failed)?;
-    let result = on_real(parts, renderer, || cluster.connect());
+    let phases = terminal.phases();
+    let mut progress = |phase: &str| phases.begin(phase);
+    let cluster = Kind::create(settings.clone(), &mut progress).map_err(|error| Error::new(error.0))?;
+    phases.end();
     if flags.keep {
         let delete = Kind::delete_arguments(&settings).join(" ");
-        terminal.say(&format!("kept cluster {}; delete it with: kind {delete}", settings.name));
+        terminal.say(&format!("cluster {} will be kept; delete it with: kind {delete}", settings.name));
     }
-    result
+    Ok(cluster)
 }
 
 fn settings(flags: &EngineFlags) -> kind::Settings {

@@ -15,6 +15,7 @@ mod golden;
 mod output;
 mod pair;
 mod pull;
+mod rehearse;
 mod settings;
 mod standin;
 mod state;
@@ -49,7 +50,7 @@ fn dispatch(cli: &Cli) -> Result<Exit, Error> {
         Command::Pull(pull) => pull::run(pull, &cli.global),
         Command::Golden(golden) => golden::run(golden, &cli.global),
         Command::Explain(explain) => explain::run(explain),
-        _ => Err(Error::new("not there yet")),
+        Command::Rehearse(arguments) => rehearse::run(arguments, &cli.global),
     }
 }
 

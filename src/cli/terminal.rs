@@ -1,8 +1,10 @@
 //! The terminal: talk on standard error, data on standard output, colour only where it is wanted.
 
 use std::io::{self, IsTerminal as _, Write as _};
+use std::time::Duration;
 
 use anstyle::{AnsiColor, Style};
+use indicatif::ProgressBar;
 
 use super::args::Color;
 use super::exit::Error;
@@ -24,9 +26,10 @@ impl Terminal {
         self.colored(io::stdout().is_terminal())
     }
 
-    /// Whether progress bars may be drawn on standard error.
-    pub(crate) fn progress(self) -> bool {
-        self.color != Color::Never && io::stderr().is_terminal()
+    /// Shows phases of something that takes long: a spinner on a terminal, lines elsewhere.
+    pub(crate) fn phases(self) -> Phases {
+        let drawn = self.color != Color::Never && io::stderr().is_terminal();
+        Phases { terminal: self, spinner: drawn.then(ProgressBar::new_spinner) }
     }
 
     fn colored(self, is_terminal: bool) -> bool {
@@ -54,6 +57,32 @@ impl Terminal {
     /// Says something on standard error.
     pub(crate) fn say(self, text: &str) {
         let _ = io::stderr().write_all(format!("{}\n", printable(text)).as_bytes());
+    }
+}
+
+/// Phases of something that takes long.
+pub(crate) struct Phases {
+    terminal: Terminal,
+    spinner: Option<ProgressBar>,
+}
+
+impl Phases {
+    /// The next phase begins.
+    pub(crate) fn begin(&self, phase: &str) {
+        match &self.spinner {
+            Some(spinner) => {
+                spinner.enable_steady_tick(Duration::from_millis(120));
+                spinner.set_message(printable(phase));
+            }
+            None => self.terminal.say(phase),
+        }
+    }
+
+    /// Nothing is going on any more.
+    pub(crate) fn end(&self) {
+        if let Some(spinner) = &self.spinner {
+            spinner.finish_and_clear();
+        }
     }
 }
 

@@ -94,7 +94,7 @@ pub(crate) fn parts(
 }
 
 /// Kubernetes version of a rehearsal that names none: the one whose answers were recorded.
-const KUBERNETES: &str = "v1.34.3";
+pub(crate) const KUBERNETES: &str = "v1.34.3";
 
 fn kubernetes(options: &Options) -> String {
     options.kube_version.as_deref().map_or_else(|| KUBERNETES.to_owned(), full_version)

@@ -11,6 +11,7 @@ mod markdown;
 mod matrix;
 pub mod model;
 mod text;
+pub mod trace;
 
 pub use model::Report;
 

@@ -116,7 +116,8 @@ fn leads(word: &str) -> bool {
     let program = word.rsplit('/').next().unwrap_or(word);
     word.starts_with('-')
         || word.contains('=')
-        || ["sh", "bash", "ash", "dash", "exec", "sudo", "then", "do", "else", "if", "while", "!", "{", "("].contains(&program)
+        || ["sh", "bash", "ash", "dash", "exec", "sudo", "then", "do", "else", "if", "while", "!", "{", "("]
+            .contains(&program)
 }
 
 fn fetches(script: &str) -> Vec<String> {

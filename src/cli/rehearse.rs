@@ -98,7 +98,8 @@ fn scenario(
 fn play_file(path: &Path, arguments: &Rehearse, global: &Global) -> Result<Played, Error> {
     let limits = settings::limits(&global.limits);
     let failed = |message: String| {
-        Error::new(format!("{}: {message}", path.display())).hint("docs/scenarios.md describes scenario files.")
+        Error::new(format!("{}: {message}", path.display()))
+            .hint("docs/scenarios.md describes scenario files.")
     };
     let source = read_file(path, limits.file_bytes)?;
     let scenario = Scenario::parse(&String::from_utf8_lossy(&source), &limits).map_err(|e| failed(e.0))?;

@@ -1,6 +1,6 @@
 //! The one table: a row per actor and way, a column per operation, the worst outcome in each cell.
 
-use crate::upgrade::outcome::{Operation, Verdict};
+use crate::upgrade::outcome::{Operation, Verdict, Way};
 
 use super::model::Report;
 
@@ -37,7 +37,7 @@ impl Matrix {
         let mut rows = Vec::new();
         for rehearsal in &report.rehearsals {
             for way in &rehearsal.ways {
-                let cells = operations.iter().map(|name| cell(&way.operations, name)).collect();
+                let cells = operations.iter().map(|column| cell(way, column)).collect();
                 let actor = format!("{} {}", rehearsal.actor, rehearsal.version);
                 rows.push(Row { actor, way: way.name.clone(), cells });
             }
@@ -48,17 +48,51 @@ impl Matrix {
 
 fn columns(report: &Report) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
-    let ways = report.rehearsals.iter().flat_map(|rehearsal| &rehearsal.ways);
-    for operation in ways.flat_map(|way| &way.operations) {
-        if !names.contains(&operation.name) {
-            names.push(operation.name.clone());
+    let ways = || report.rehearsals.iter().flat_map(|rehearsal| &rehearsal.ways);
+    for name in ORDER {
+        names.extend(
+            ways()
+                .any(|way| way.operations.iter().any(|o| column(way, o) == *name))
+                .then(|| (*name).to_owned()),
+        );
+    }
+    for way in ways() {
+        for operation in &way.operations {
+            let name = column(way, operation);
+            if !names.contains(&name) {
+                names.push(name);
+            }
         }
     }
     names
 }
 
-fn cell(operations: &[Operation], name: &str) -> Cell {
-    let outcomes = || operations.iter().filter(|operation| operation.name == name).flat_map(|o| &o.outcomes);
+/// Columns that are known, in the order a person thinks of them.
+const ORDER: &[&str] = &[
+    "upgrade",
+    "self-undoing upgrade",
+    "upgrade again",
+    "rollback",
+    "forced rollback",
+    "uninstall",
+    "crds off",
+];
+
+/// The column of an operation: what it does, and how its flags change that.
+fn column(way: &Way, operation: &Operation) -> String {
+    let beyond = operation.flags.iter().filter(|flag| !way.flags.contains(flag)).map(String::as_str);
+    let beyond: Vec<&str> = beyond.collect();
+    let has = |wanted: &[&str]| beyond.iter().any(|flag| wanted.iter().any(|word| flag.starts_with(word)));
+    match operation.name.as_str() {
+        "upgrade" if has(&["--atomic", "--rollback-on-failure"]) => "self-undoing upgrade".to_owned(),
+        "rollback" if has(&["--force", "--server-side"]) => "forced rollback".to_owned(),
+        name => name.to_owned(),
+    }
+}
+
+fn cell(way: &Way, name: &str) -> Cell {
+    let operations = || way.operations.iter().filter(|operation| column(way, operation) == name);
+    let outcomes = || operations().flat_map(|operation| &operation.outcomes);
     let worst = outcomes().max_by_key(|outcome| (outcome.verdict, outcome.lost.len()));
     let Some(worst) = worst else {
         return Cell { verdict: None, text: "–".to_owned(), conditional: false };

@@ -24,7 +24,8 @@ pub fn step(step: &Step, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "  note: {}", terminal(note))?;
     }
     for event in step.events.iter().filter(|event| event.action != Action::Unchanged) {
-        let changed = if event.changed.is_empty() { String::new() } else { format!(" ({})", event.changed.join(", ")) };
+        let changed =
+            if event.changed.is_empty() { String::new() } else { format!(" ({})", event.changed.join(", ")) };
         writeln!(out, "  {:<12} {}{changed}", word(event.action), terminal(&event.object.to_string()))?;
     }
     for object in &step.lost_objects {
@@ -54,7 +55,8 @@ pub fn rehearsals(rehearsals: &[Rehearsal], _: Style, out: &mut dyn Write) -> io
             for operation in &way.operations {
                 for outcome in &operation.outcomes {
                     let condition = if outcome.condition.is_empty() { "always" } else { &outcome.condition };
-                    let head = format!("== {}, {}, {}: {condition}", rehearsal.actor, way.name, operation.name);
+                    let head =
+                        format!("== {}, {}, {}: {condition}", rehearsal.actor, way.name, operation.name);
                     writeln!(out, "{}", terminal(&head))?;
                     outcome.steps.iter().try_for_each(|one| step(one, out))?;
                 }

@@ -24,6 +24,7 @@ spec:
             spec:
               template:
                 spec:
+                  restartPolicy: OnFailure
                   containers:
                     - name: node
                       image: {{ $runtime.image }}

@@ -154,10 +154,11 @@ fn render(text: &str, data: &Value) -> Result<String, Box<Error>> {
     render_with(text, data, &Limits::default())
 }
 
-/// All files below `golden/template`, each what a real program answered.
+/// All files in `golden/template`, each what a real program answered.
 fn golden() -> Vec<Json> {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("golden/template");
     let mut files: Vec<_> = std::fs::read_dir(directory).unwrap().map(|file| file.unwrap().path()).collect();
+    files.retain(|file| file.is_file());
     files.sort();
     files.iter().map(|file| serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap()).collect()
 }

@@ -128,12 +128,8 @@ impl<'d, 'a> Decoder<'d, 'a> {
         match node.shape {
             Shape::Scalar => self.scalar(node),
             Shape::Alias(target) => self.follow(index, |this| this.value(target)),
-            Shape::Sequence => self.nested(node.line, |this| this.sequence(index)),
-            Shape::Mapping => self.nested(node.line, |this| {
-                let mut map = Map::new();
-                this.mapping(index, &mut map, &mut Seen::new())?;
-                Ok(Value::Object(map))
-            }),
+            Shape::Sequence => self.sequence(index, node.line),
+            Shape::Mapping => self.object(index, node.line),
         }
     }
 
@@ -149,32 +145,39 @@ impl<'d, 'a> Decoder<'d, 'a> {
             return Err(Problem::unnumbered(text, node.line));
         }
         self.following.push(alias);
-        let result = self.nested(node.line, decode);
+        self.enter(node.line)?;
+        let result = decode(self);
+        self.depth -= 1;
         self.following.pop();
         result
     }
 
-    fn nested<T>(
-        &mut self,
-        line: u32,
-        decode: impl FnOnce(&mut Self) -> Result<T, Problem>,
-    ) -> Result<T, Problem> {
+    /// One level deeper; who calls it lowers the depth again. No closure runs in it: the levels share one stack.
+    fn enter(&mut self, line: u32) -> Result<(), Problem> {
         self.depth += 1;
         if self.depth > self.depth_limit {
             let text = format!("nesting is deeper than {} levels (--limit-yaml-depth)", self.depth_limit);
             return Err(Problem::limit(text, line));
         }
-        let result = decode(self);
-        self.depth -= 1;
-        result
+        Ok(())
     }
 
-    fn sequence(&mut self, index: u32) -> Result<Value, Problem> {
+    fn sequence(&mut self, index: u32, line: u32) -> Result<Value, Problem> {
+        self.enter(line)?;
         let mut items = Vec::new();
         for child in self.document.children(index) {
             items.push(self.value(child)?);
         }
+        self.depth -= 1;
         Ok(Value::Array(items))
+    }
+
+    fn object(&mut self, index: u32, line: u32) -> Result<Value, Problem> {
+        self.enter(line)?;
+        let mut map = Map::new();
+        self.mapping(index, &mut map, &mut Seen::new())?;
+        self.depth -= 1;
+        Ok(Value::Object(map))
     }
 
     fn mapping(&mut self, index: u32, map: &mut Map<String, Value>, seen: &mut Seen) -> Result<(), Problem> {
@@ -196,20 +199,37 @@ impl<'d, 'a> Decoder<'d, 'a> {
         map: &mut Map<String, Value>,
         seen: &mut Seen,
     ) -> Result<(), Problem> {
-        let key = self.key(key_index)?;
-        if matches!(key, Key::Collection) {
-            let text = format!("invalid map key: {}", syntax::of_node(self.document, key_index));
-            return Err(Problem::unnumbered(text, self.node(key_index)?.line));
-        }
+        let key = self.plain_key(key_index)?;
         let value = self.value(index)?;
-        if self.mode.strict && !self.first_time(&key, index, seen)? {
+        self.insert(&key, index, value, map, seen)
+    }
+
+    /// A key that is no collection.
+    fn plain_key(&mut self, index: u32) -> Result<Key<'d>, Problem> {
+        let key = self.key(index)?;
+        if matches!(key, Key::Collection) {
+            let text = format!("invalid map key: {}", syntax::of_node(self.document, index));
+            return Err(Problem::unnumbered(text, self.node(index)?.line));
+        }
+        Ok(key)
+    }
+
+    fn insert(
+        &mut self,
+        key: &Key<'_>,
+        index: u32,
+        value: Value,
+        map: &mut Map<String, Value>,
+        seen: &mut Seen,
+    ) -> Result<(), Problem> {
+        if self.mode.strict && !self.first_time(key, index, seen)? {
             return Ok(());
         }
-        match key_text(&key) {
+        match key_text(key) {
             Some(text) => {
                 map.insert(text, value);
             }
-            None => self.refuse_key(&key, index)?,
+            None => self.refuse_key(key, index)?,
         }
         Ok(())
     }
@@ -339,7 +359,10 @@ impl<'d, 'a> Decoder<'d, 'a> {
         match node.shape {
             Shape::Mapping => {
                 self.count(node.line)?;
-                self.nested(node.line, |this| this.mapping(index, map, seen))
+                self.enter(node.line)?;
+                self.mapping(index, map, seen)?;
+                self.depth -= 1;
+                Ok(())
             }
             Shape::Alias(target) if self.node(target)?.shape == Shape::Mapping => {
                 self.count(node.line)?;

@@ -44,3 +44,7 @@ pub mod finding;
 pub mod limits;
 
 pub mod cli;
+
+#[cfg(test)]
+#[path = "../tests/it/shared.rs"]
+mod shared;

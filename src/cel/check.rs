@@ -524,7 +524,6 @@ fn function(name: &str, args: &[&Decl]) -> (Decl, u64) {
     let size = |i: usize| args.get(i).map_or(u64::MAX, |decl| decl.size());
     let own = tenth(size(0));
     match name {
-        "size" => (Decl::Int, 1),
         "startsWith" | "endsWith" => (Decl::Bool, tenth(size(1))),
         "contains" => (Decl::Bool, own.saturating_mul(tenth(size(1)))),
         "matches" => (Decl::Bool, tenth(size(0).saturating_add(1)).saturating_mul(size(1).div_ceil(4))),
@@ -558,7 +557,7 @@ fn function(name: &str, args: &[&Decl]) -> (Decl, u64) {
             };
             (Decl::Text { max }, if max == u64::MAX { tenth(max) } else { own.max(1) })
         }
-        "int" | "getFullYear" | "getMonth" | "getDate" | "getDayOfMonth" | "getDayOfWeek"
+        "size" | "int" | "getFullYear" | "getMonth" | "getDate" | "getDayOfMonth" | "getDayOfWeek"
         | "getDayOfYear" | "getHours" | "getMinutes" | "getSeconds" | "getMilliseconds" => (Decl::Int, 1),
         "uint" => (Decl::Uint, 1),
         "double" => (Decl::Double, 1),

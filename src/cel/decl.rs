@@ -120,11 +120,13 @@ impl Decl {
     /// Whether values of two types can be compared for equality at all; doubts count as yes.
     pub(super) fn comparable(&self, other: &Self) -> bool {
         match (self, other) {
-            (Self::Dyn { .. } | Self::Null, _) | (_, Self::Dyn { .. } | Self::Null) => true,
+            (Self::Dyn { .. } | Self::Null, _)
+            | (_, Self::Dyn { .. } | Self::Null)
+            | (Self::Map { .. }, Self::Object(_))
+            | (Self::Object(_), Self::Map { .. }) => true,
             (Self::List { item: a, .. }, Self::List { item: b, .. })
             | (Self::Map { value: a, .. }, Self::Map { value: b, .. })
             | (Self::Optional(a), Self::Optional(b)) => a.comparable(b),
-            (Self::Map { .. }, Self::Object(_)) | (Self::Object(_), Self::Map { .. }) => true,
             (Self::Opaque(a), Self::Opaque(b)) => a == b,
             (a, b) => std::mem::discriminant(a) == std::mem::discriminant(b),
         }

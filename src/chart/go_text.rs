@@ -102,7 +102,7 @@ fn format_g(scientific: &str) -> String {
     let exponent: i32 = exponent.parse().unwrap_or_default();
     let (sign, mantissa) = mantissa.strip_prefix('-').map_or(("", mantissa), |rest| ("-", rest));
     let digits: String = mantissa.chars().filter(char::is_ascii_digit).collect();
-    if exponent < -4 || exponent >= 6 {
+    if !(-4..6).contains(&exponent) {
         let direction = if exponent < 0 { '-' } else { '+' };
         return format!("{sign}{mantissa}e{direction}{:02}", exponent.abs());
     }

@@ -81,8 +81,7 @@ pub fn record(level: &str, message: &str, attributes: &[(&str, &str)]) -> String
 fn attribute(text: &str) -> String {
     // Go: log/slog text_handler.go needsQuoting.
     let plain = |c: char| match c {
-        ' ' | '=' | '"' => false,
-        '\u{fffd}' => false,
+        ' ' | '=' | '"' | '\u{fffd}' => false,
         c => is_print(c),
     };
     if !text.is_empty() && text.chars().all(plain) { text.to_owned() } else { quote(text) }

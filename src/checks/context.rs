@@ -108,18 +108,18 @@ impl<'s> Context<'s> {
 
 /// Whether an item is a CustomResourceDefinition.
 #[must_use]
-pub fn is_crd(item: &Item) -> bool {
+pub(super) fn is_crd(item: &Item) -> bool {
     item.name.kind == "CustomResourceDefinition"
 }
 
 /// Evidence that points to the template or file an item comes from.
 #[must_use]
-pub fn rendered(item: &Item) -> Evidence {
+pub(super) fn rendered(item: &Item) -> Evidence {
     Evidence::Render(Location { file: item.source.clone(), line: 0 })
 }
 
 /// Evidence that points to a hook's template.
 #[must_use]
-pub fn hook_place(hook: &facts::HookFacts) -> Evidence {
+pub(super) fn hook_place(hook: &facts::HookFacts) -> Evidence {
     Evidence::Render(Location { file: hook.source.clone(), line: 0 })
 }

@@ -111,15 +111,6 @@ pub(super) fn check(context: &Context<'_>, findings: &mut Findings) {
     }
 }
 
-/// Words before the program: the shell itself, its flags, assignments and keywords.
-fn leads(word: &str) -> bool {
-    let program = word.rsplit('/').next().unwrap_or(word);
-    word.starts_with('-')
-        || word.contains('=')
-        || ["sh", "bash", "ash", "dash", "exec", "sudo", "then", "do", "else", "if", "while", "!", "{", "("]
-            .contains(&program)
-}
-
 fn fetches(script: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for command in script.lines().flat_map(|line| line.split([';', '|', '&'])) {

@@ -86,7 +86,7 @@ fn write_files(arguments: &Template, directory: &Path, render: &Render) -> Resul
     let manifests =
         render.manifests.iter().map(|manifest| (manifest.source.as_str(), manifest.text.to_string()));
     let hooks = render.hooks.iter().filter(|hook| {
-        !arguments.no_hooks && !(arguments.skip_tests && hook.events.contains(&render::HookEvent::Test))
+        !(arguments.no_hooks || arguments.skip_tests && hook.events.contains(&render::HookEvent::Test))
     });
     let hooks = hooks.map(|hook| (hook.manifest.source.as_str(), hook.manifest.text.to_string()));
     for (source, text) in crds.chain(manifests).chain(hooks) {

@@ -133,7 +133,8 @@ fn failure(program: &Path, arguments: &[String], output: &Output) -> Unreachable
     ))
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use super::*;
     use std::os::unix::fs::PermissionsExt as _;

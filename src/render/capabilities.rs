@@ -107,10 +107,9 @@ fn plain_number(digits: &str, version: &str) -> Result<String, String> {
 #[must_use]
 pub fn helm_version(helm: Helm) -> String {
     let patch = match (helm.major, helm.minor) {
-        (3, 14..=16) => 4,
         (3, 17) => 3,
         (3, 18) => 6,
-        (3, 21) | (4, 1 | 2) => 4,
+        (3, 14..=16 | 21) | (4, 1 | 2) => 4,
         (4, 3) => 1,
         _ => 0,
     };

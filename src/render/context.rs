@@ -138,7 +138,7 @@ pub(super) fn renderables(
         found: Vec::new(),
     };
     let Value::Map(values) = Value::from_json_exact(&Json::Object(values.clone())) else { return Vec::new() };
-    builder.chart(chart, None, values.with_type(values_type(options.helm)));
+    builder.chart(chart, None, &values.with_type(values_type(options.helm)));
     builder.found
 }
 
@@ -155,7 +155,7 @@ struct Builder {
 }
 
 impl Builder {
-    fn chart(&mut self, chart: &Chart, parent: Option<&str>, values: Map) -> Map {
+    fn chart(&mut self, chart: &Chart, parent: Option<&str>, values: &Map) -> Map {
         let subcharts = Map::dict();
         let context = Map::dict();
         context.set("Chart", metadata(&chart.metadata, parent.is_none(), self.helm));
@@ -166,8 +166,8 @@ impl Builder {
         context.set("Subcharts", subcharts.clone());
         let path = chart.full_path(parent);
         for subchart in &chart.dependencies {
-            let own = self.values_of(&values, subchart.name());
-            let child = self.chart(subchart, Some(&path), own);
+            let own = self.values_of(values, subchart.name());
+            let child = self.chart(subchart, Some(&path), &own);
             subcharts.set(subchart.name(), child);
         }
         self.list(chart, &path, &context);

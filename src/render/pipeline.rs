@@ -43,7 +43,7 @@ impl<'a> Pipeline<'a> {
         self.check_name()?;
         let mut chart = chart.clone();
         dependencies::process(&mut chart, config, &mut self.notices)
-            .map_err(|error| self.dependencies_failed(error))?;
+            .map_err(|error| self.dependencies_failed(&error))?;
         let merged = values::coalesce(&chart, config, &mut self.notices)?;
         if self.options.check_schema {
             values_schema::check(&chart, &merged)?;
@@ -128,7 +128,7 @@ impl<'a> Pipeline<'a> {
         Error::before(format!("{what}: {problem}"))
     }
 
-    fn dependencies_failed(&mut self, error: crate::chart::Error) -> Error {
+    fn dependencies_failed(&mut self, error: &crate::chart::Error) -> Error {
         self.failed("chart dependencies processing failed", &error.message)
     }
 

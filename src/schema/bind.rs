@@ -53,7 +53,6 @@ fn bind_number(number: &serde_json::Number, node: &Node) -> Value {
 fn bind_string(string: &str, node: &Node) -> Result<Value, EvalError> {
     let format = node.values.as_deref().map_or("", |values| &values.format);
     match format {
-        "" => Ok(cel::text(string)),
         "byte" => cel::decode_base64(string),
         "date" => cel::timestamp(&format!("{string}T00:00:00Z")),
         "date-time" | "datetime" => cel::timestamp(string),

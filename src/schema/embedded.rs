@@ -158,10 +158,9 @@ fn coerce_shape(
 
 fn go_type(shape: &Shape) -> &'static str {
     match shape {
-        Shape::Text => "string",
+        Shape::Text | Shape::Time => "string",
         Shape::Whole => "int64",
         Shape::Truth => "bool",
-        Shape::Time => "string",
         Shape::Texts => "[]string",
         Shape::TextMap => "map[string]string",
         Shape::Free => "object",
@@ -307,7 +306,7 @@ fn check_kind(value: Option<&Value>, at: &str, errors: &mut Vec<FieldError>) {
             None => errors.push(FieldError::invalid(at, value, "must be a string")),
             Some("") => errors.push(FieldError::invalid(at, value, "must not be empty")),
             Some(text) if text.len() > 63 || !fits(text) => {
-                errors.push(FieldError::invalid(at, value, KIND_WORDS))
+                errors.push(FieldError::invalid(at, value, KIND_WORDS));
             }
             Some(_) => {}
         },
@@ -329,12 +328,10 @@ fn check_labels(labels: &Map<String, Value>, at: &str, errors: &mut Vec<FieldErr
             ));
         }
         if let Some(text) = value.as_str().filter(|text| !is_label_text(text) || text.len() > 63) {
-            let words = format!(
-                "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and \
-                 must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex \
-                 used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')"
-            );
-            errors.push(FieldError::invalid(at, &Value::from(text), &words));
+            let words = "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and \
+                must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex \
+                used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')";
+            errors.push(FieldError::invalid(at, &Value::from(text), words));
         }
     }
 }

@@ -285,7 +285,7 @@ fn is_credit_card(text: &str) -> bool {
             }
         })
         .sum();
-    (13..=16).contains(&digits.len()) && matches!(digits.first(), Some(2..=6)) && sum % 10 == 0
+    (13..=16).contains(&digits.len()) && matches!(digits.first(), Some(2..=6)) && sum.is_multiple_of(10)
 }
 
 fn isbn_digits(text: &str) -> Vec<char> {

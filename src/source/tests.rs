@@ -20,7 +20,7 @@ fn cache_is_searched_and_its_lock_enforced() {
     let oci = reference::Oci::parse("oci://example.test/charts/demo:1.0.0").unwrap();
     let caches = vec![dir.path().to_owned()];
     cache::store(&caches, &oci, b"bytes").unwrap();
-    let sources = Sources { caches: caches.clone(), offline: true, ..Sources::default() };
+    let sources = Sources { caches, offline: true, ..Sources::default() };
     for reference in ["demo@1.0.0", "oci://example.test/charts/demo:1.0.0"] {
         assert_eq!(sources.fetch(reference).unwrap().digest.unwrap(), lock::digest(b"bytes"));
     }

@@ -311,12 +311,8 @@ fn conformance_file() -> Option<String> {
 
 #[test]
 fn the_conformance_cases_of_gtmpl_ng_hold() {
-    let Some(cases) = conformance_file() else {
-        eprintln!(
-            "skipped: gtmpl-ng 1.0.0 is not in cargo's registry (cargo fetch a crate that depends on it)"
-        );
-        return;
-    };
+    let missing = "gtmpl-ng 1.0.0 is not among cargo's sources (scripts/oracle/conformance fetches it)";
+    let Some(cases) = crate::shared::needed(conformance_file(), missing) else { return };
     // The head of the file names, in backquotes, where that crate differs from Go.
     let head: String = cases.lines().filter(|line| line.starts_with('#')).collect::<Vec<_>>().join("\n");
     let mut wrong = Vec::new();

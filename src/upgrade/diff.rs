@@ -173,7 +173,7 @@ fn compare_optional(
         (Some(old), Some(new)) => compare(path, old, new, changes),
         (None, None) => {}
         (old, new) => {
-            changes.push(FieldChange { path: path.clone(), before: old.cloned(), after: new.cloned() })
+            changes.push(FieldChange { path: path.clone(), before: old.cloned(), after: new.cloned() });
         }
     }
 }

@@ -178,32 +178,32 @@ mod tests {
 
     use super::*;
 
-    fn object(kind: &str, name: &str, uid: &str, more: Value) -> Arc<Value> {
+    fn object(kind: &str, name: &str, uid: &str, more: &Value) -> Arc<Value> {
         let mut object = json!({"apiVersion": "v1", "kind": kind, "metadata": {"name": name, "namespace": "a", "uid": uid}});
-        crate::k8s::patch::merge(&mut object, &more);
+        crate::k8s::patch::merge(&mut object, more);
         Arc::new(object)
     }
 
     #[test]
     fn fates_go_by_uid() {
         let before = Snapshot::new(vec![
-            object("ConfigMap", "same", "1", json!({"data": {"a": "b"}})),
-            object("ConfigMap", "changed", "2", json!({"data": {"a": "b"}})),
-            object("ConfigMap", "replaced", "3", json!({})),
-            object("ConfigMap", "gone", "4", json!({})),
-            object("ConfigMap", "held", "5", json!({})),
+            object("ConfigMap", "same", "1", &json!({"data": {"a": "b"}})),
+            object("ConfigMap", "changed", "2", &json!({"data": {"a": "b"}})),
+            object("ConfigMap", "replaced", "3", &json!({})),
+            object("ConfigMap", "gone", "4", &json!({})),
+            object("ConfigMap", "held", "5", &json!({})),
         ]);
         let after = Snapshot::new(vec![
-            object("ConfigMap", "same", "1", json!({"data": {"a": "b"}, "status": {"x": 1}})),
+            object("ConfigMap", "same", "1", &json!({"data": {"a": "b"}, "status": {"x": 1}})),
             object(
                 "ConfigMap",
                 "changed",
                 "2",
-                json!({"data": {"a": "c"}, "metadata": {"labels": {"l": "1"}}}),
+                &json!({"data": {"a": "c"}, "metadata": {"labels": {"l": "1"}}}),
             ),
-            object("ConfigMap", "replaced", "33", json!({})),
-            object("ConfigMap", "held", "5", json!({"metadata": {"deletionTimestamp": "now"}})),
-            object("ConfigMap", "new", "6", json!({})),
+            object("ConfigMap", "replaced", "33", &json!({})),
+            object("ConfigMap", "held", "5", &json!({"metadata": {"deletionTimestamp": "now"}})),
+            object("ConfigMap", "new", "6", &json!({})),
         ]);
         let events = events(&before, &after);
         let fates: Vec<_> = events.iter().map(|e| (e.object.name.as_str(), e.action)).collect();
@@ -227,11 +227,11 @@ mod tests {
             "CustomResourceDefinition",
             "widgets.x",
             "1",
-            json!({"spec": {"group": "x", "names": {"kind": "Widget"}}}),
+            &json!({"spec": {"group": "x", "names": {"kind": "Widget"}}}),
         );
-        let widget = object("Widget", "w", "2", json!({"apiVersion": "x/v1"}));
-        let pod = object("Pod", "p", "3", json!({}));
-        let secret = object("Secret", "s", "4", json!({}));
+        let widget = object("Widget", "w", "2", &json!({"apiVersion": "x/v1"}));
+        let pod = object("Pod", "p", "3", &json!({}));
+        let secret = object("Secret", "s", "4", &json!({}));
         let before = Snapshot::new(vec![crd, widget, pod, secret]);
         let events = events(&before, &Snapshot::default());
         let names =

@@ -86,7 +86,7 @@ impl<'c> Link<'c> {
     /// # Errors
     /// When the server refuses or does not answer; so for all requests below.
     pub fn get(&mut self, address: &Address) -> Answer {
-        self.object(request(Verb::Get, address))
+        self.object(&request(Verb::Get, address))
     }
 
     /// GET of a collection; an empty namespace means all.
@@ -102,7 +102,7 @@ impl<'c> Link<'c> {
         let address =
             Address { resource: resource.clone(), namespace: namespace.to_owned(), name: String::new() };
         let list =
-            self.object(Request { label_selector: selector.to_owned(), ..request(Verb::List, &address) })?;
+            self.object(&Request { label_selector: selector.to_owned(), ..request(Verb::List, &address) })?;
         let items = list.get("items").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
         Ok(items.iter().map(|item| Arc::new(item.clone())).collect())
     }
@@ -113,7 +113,7 @@ impl<'c> Link<'c> {
     /// See [`Link::get`].
     pub fn create(&mut self, address: &Address, body: Arc<Value>) -> Answer {
         let named = request(Verb::Create, address);
-        self.object(Request { body: Some(body), field_manager: self.manager.clone(), ..named })
+        self.object(&Request { body: Some(body), field_manager: self.manager.clone(), ..named })
     }
 
     /// PUT with the `resourceVersion` that the body carries.
@@ -122,7 +122,7 @@ impl<'c> Link<'c> {
     /// See [`Link::get`].
     pub fn update(&mut self, address: &Address, body: Arc<Value>) -> Answer {
         let named = request(Verb::Update, address);
-        self.object(Request { body: Some(body), field_manager: self.manager.clone(), ..named })
+        self.object(&Request { body: Some(body), field_manager: self.manager.clone(), ..named })
     }
 
     /// PATCH other than apply.
@@ -132,7 +132,7 @@ impl<'c> Link<'c> {
     pub fn patch(&mut self, address: &Address, patch_type: PatchType, body: Value) -> Answer {
         let named = request(Verb::Patch, address);
         let body = Some(Arc::new(body));
-        self.object(Request {
+        self.object(&Request {
             body,
             patch_type: Some(patch_type),
             field_manager: self.manager.clone(),
@@ -146,7 +146,7 @@ impl<'c> Link<'c> {
     /// See [`Link::get`].
     pub fn apply(&mut self, address: &Address, body: Arc<Value>, force: bool) -> Answer {
         let named = request(Verb::Patch, address);
-        self.object(Request {
+        self.object(&Request {
             body: Some(body),
             patch_type: Some(PatchType::Apply),
             field_manager: self.manager.clone(),
@@ -161,7 +161,7 @@ impl<'c> Link<'c> {
     /// # Errors
     /// See [`Link::get`].
     pub fn delete(&mut self, address: &Address, propagation: Propagation) -> Answer {
-        self.object(Request { propagation: Some(propagation), ..request(Verb::Delete, address) })
+        self.object(&Request { propagation: Some(propagation), ..request(Verb::Delete, address) })
     }
 
     /// Everything the server serves now.
@@ -194,10 +194,10 @@ impl<'c> Link<'c> {
         self.cluster.wait(seconds).map_err(|error| unreachable_fault(&error.0))
     }
 
-    fn object(&mut self, request: Request) -> Answer {
+    fn object(&mut self, request: &Request) -> Answer {
         let at = self.cluster.now();
-        let response = self.cluster.send(&request).map_err(|error| unreachable_fault(&error.0))?;
-        self.exchanges.push(exchange(at, &self.by, &request, &response));
+        let response = self.cluster.send(request).map_err(|error| unreachable_fault(&error.0))?;
+        self.exchanges.push(exchange(at, &self.by, request, &response));
         self.warnings.extend(response.warnings.iter().cloned());
         if response.ok() { Ok(response.body) } else { Err(fault(&response)) }
     }

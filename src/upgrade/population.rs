@@ -72,14 +72,14 @@ fn trainer(kubectl: &mut Kubectl<'_, '_>, objects: &[Arc<Value>]) {
         named("mpi", "deepspeed-distributed"),
     );
     let jobs = [
-        job("running", cluster(&torch), "train", 1, false),
-        job("susp-torch", cluster(&torch), "train", 1, true),
-        job("susp-jax", cluster(&jax), "train", 1, true),
-        job("susp-mpi", cluster(&mpi), "train", 1, true),
-        job("done", cluster(&torch), "true", 1, false),
-        job("failed", custom(), "false", 1, false),
-        job("failed-nojs", custom(), "false", 1, false),
-        job("run-custom", custom(), "train", 2, false),
+        job("running", &cluster(&torch), "train", 1, false),
+        job("susp-torch", &cluster(&torch), "train", 1, true),
+        job("susp-jax", &cluster(&jax), "train", 1, true),
+        job("susp-mpi", &cluster(&mpi), "train", 1, true),
+        job("done", &cluster(&torch), "true", 1, false),
+        job("failed", &custom(), "false", 1, false),
+        job("failed-nojs", &custom(), "false", 1, false),
+        job("run-custom", &custom(), "train", 2, false),
     ];
     kubectl.apply(&[Arc::new(custom_runtime())], NAMESPACE, Apply::default());
     kubectl.apply(&jobs.map(Arc::new), NAMESPACE, Apply::default());
@@ -105,7 +105,7 @@ fn custom() -> Value {
     json!({"kind": "TrainingRuntime", "name": "custom"})
 }
 
-fn job(name: &str, runtime: Value, command: &str, nodes: u32, suspend: bool) -> Value {
+fn job(name: &str, runtime: &Value, command: &str, nodes: u32, suspend: bool) -> Value {
     let mut spec = json!({"runtimeRef": runtime, "trainer": {"command": [command], "numNodes": nodes}});
     if suspend && let Some(spec) = spec.as_object_mut() {
         spec.insert("suspend".to_owned(), Value::Bool(true));

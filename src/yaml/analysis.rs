@@ -96,8 +96,7 @@ impl Found {
     fn indicator(&mut self, c: char, previous: Option<char>, next: Option<char>) {
         let before_blank = next.is_none_or(is_blank);
         self.indicators |= match (c, previous) {
-            (':', _) => before_blank,
-            ('?' | '-', None) => before_blank,
+            (':', _) | ('?' | '-', None) => before_blank,
             ('#', Some(before)) => is_blank(before) || is_break(before) || before == '\0',
             (
                 '#' | ',' | '[' | ']' | '{' | '}' | '&' | '*' | '!' | '|' | '>' | '\'' | '"' | '%' | '@'

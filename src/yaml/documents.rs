@@ -67,15 +67,16 @@ impl<'t> Iterator for Documents<'t> {
 pub fn values_of_documents(text: &str, limits: &Limits) -> Result<Map<String, Value>, Error> {
     let mut values = Map::new();
     for document in try_documents(text) {
-        let (first_line, document) = document.map_err(|e| prefixed("error reading yaml document: ", e, 1))?;
+        let (first_line, document) =
+            document.map_err(|e| prefixed("error reading yaml document: ", &e, 1))?;
         let more = to_values(document.as_bytes(), limits)
-            .map_err(|e| prefixed("cannot unmarshal yaml document: ", e, first_line))?;
+            .map_err(|e| prefixed("cannot unmarshal yaml document: ", &e, first_line))?;
         merge(&mut values, more);
     }
     Ok(values)
 }
 
-fn prefixed(prefix: &str, error: Error, first_line: usize) -> Error {
+fn prefixed(prefix: &str, error: &Error, first_line: usize) -> Error {
     let line = if error.line == 0 { 0 } else { error.line + first_line - 1 };
     Error { message: format!("{prefix}{}", error.message), line }
 }

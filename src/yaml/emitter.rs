@@ -212,9 +212,9 @@ impl Emitter {
             self.put(' ');
         }
         if fold && self.may_fold(text) {
-            self.folding(text, false)
+            self.folding(text, false);
         } else {
-            self.put_all(text)
+            self.put_all(text);
         }
         self.whitespace = false;
         self.indention = false;

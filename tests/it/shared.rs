@@ -1,33 +1,38 @@
 //! Finds outside material for tests, or says why a test is skipped.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The folder of recorded outside answers, when it is there; under CI its absence is a failure.
 pub(crate) fn shared() -> Option<PathBuf> {
-    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let candidates = [
         std::env::var_os("SEATRIAL_SHARED").map(PathBuf::from),
         Some(root.join("../shared")),
         Some(root.join("../../shared")),
     ];
     let found = candidates.into_iter().flatten().find(|path| path.join("charts-cache").is_dir());
-    assert!(
-        found.is_some() || std::env::var_os("CI").is_none(),
-        "../shared is missing; under CI it must be there"
-    );
+    needed(found, "../shared is not there (set SEATRIAL_SHARED)")
+}
+
+/// What a test needs from outside; where it is missing the test fails under CI, and notes elsewhere that it is skipped.
+pub(crate) fn needed<T>(found: Option<T>, missing: &str) -> Option<T> {
     if found.is_none() {
-        skip("../shared is not there (set SEATRIAL_SHARED)");
+        assert!(std::env::var_os("CI").is_none(), "under CI nothing may be skipped: {missing}");
+        note(missing);
     }
     found
 }
 
-/// Notes that the calling test is skipped; the last test binary, `zz_summary`, prints the notes.
-pub(crate) fn skip(reason: &str) {
-    let test = std::thread::current().name().unwrap_or("test").to_owned();
+/// Leaves a note for the last test binary, `zz_summary`, which prints all of them.
+fn note(reason: &str) {
+    let thread = std::thread::current();
+    let test = thread.name().unwrap_or("test");
     eprintln!("skipped: {test}: {reason}");
-    let notes = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("target/skipped");
-    let file = notes.join(test.replace("::", "."));
-    let _ = std::fs::create_dir_all(&notes).and_then(|()| std::fs::write(file, reason));
+    let krate = module_path!().split("::").next().unwrap_or_default();
+    let notes = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/skipped");
+    let file = notes.join(format!("{krate}.{}", test.replace("::", ".")));
+    let written = std::fs::create_dir_all(&notes).and_then(|()| std::fs::write(file, reason));
+    assert!(written.is_ok(), "no note of a skipped test: {written:?}");
 }
 
 #[test]

@@ -116,7 +116,7 @@ fn entries(args: &[Value]) -> Result<Value, String> {
         )),
         Some(Value::Map(map)) => {
             let mut members: Vec<_> = map.map.iter().collect();
-            members.sort_by(|(a, _), (b, _)| a.cmp(b));
+            members.sort_by_key(|&(key, _)| key);
             Ok(crate::cel::list(
                 members.into_iter().map(|(key, value)| pair(Value::from(key), value)).collect(),
             ))

@@ -232,10 +232,10 @@ impl<'s> Walk<'s> {
     fn array(&self, schema: &'s Map<String, Value>, items: &[Value], found: &mut Found<'_>, depth: usize) {
         bound(schema, "minItems", items.len(), std::cmp::Ordering::Less, found);
         bound(schema, "maxItems", items.len(), std::cmp::Ordering::Greater, found);
-        if schema.get("uniqueItems").and_then(Value::as_bool) == Some(true) {
-            if let Some((first, second)) = twins(items) {
-                found.say(format!("items at {first} and {second} are equal"));
-            }
+        if schema.get("uniqueItems").and_then(Value::as_bool) == Some(true)
+            && let Some((first, second)) = twins(items)
+        {
+            found.say(format!("items at {first} and {second} are equal"));
         }
         let prefix = schema.get("prefixItems").or_else(|| schema.get("items")).and_then(Value::as_array);
         let rest = match schema.get("items") {

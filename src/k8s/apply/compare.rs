@@ -57,17 +57,23 @@ fn members(of: &Type, old: Option<&Value>, new: Option<&Value>, out: &mut Compar
     let (old, new) = (old.and_then(Value::as_object), new.and_then(Value::as_object));
     for (name, before) in old.into_iter().flatten() {
         let after = new.and_then(|n| n.get(name));
-        step(of.member(name).unwrap_or(&Type::Any), Element::Field(name.clone()), Some(before), after, out);
+        step(of.member(name).unwrap_or(&Type::Any), &Element::Field(name.clone()), Some(before), after, out);
     }
     for (name, after) in new.into_iter().flatten() {
         if !old.is_some_and(|o| o.contains_key(name)) {
-            step(of.member(name).unwrap_or(&Type::Any), Element::Field(name.clone()), None, Some(after), out);
+            step(
+                of.member(name).unwrap_or(&Type::Any),
+                &Element::Field(name.clone()),
+                None,
+                Some(after),
+                out,
+            );
         }
     }
 }
 
 /// Compares what lies at one element.
-fn step(of: &Type, element: Element, old: Option<&Value>, new: Option<&Value>, out: &mut Comparison) {
+fn step(of: &Type, element: &Element, old: Option<&Value>, new: Option<&Value>, out: &mut Comparison) {
     if let (Some(old), Some(new)) = (old, new)
         && old == new
     {
@@ -81,7 +87,7 @@ fn step(of: &Type, element: Element, old: Option<&Value>, new: Option<&Value>, o
         _ => {}
     }
     if deeper {
-        out.put_below(&element, compare(of, old, new));
+        out.put_below(element, compare(of, old, new));
     }
 }
 
@@ -109,15 +115,15 @@ fn elements(list: &List, old: &[Value], new: &[Value], out: &mut Comparison) {
     let (old, new) = (by_element(list, old), by_element(list, new));
     for (element, before) in &old {
         match (before.as_slice(), new.get(element).map_or(&[][..], Vec::as_slice)) {
-            ([before], []) => step(&list.item, element.clone(), Some(before), None, out),
-            ([before], [after]) => step(&list.item, element.clone(), Some(before), Some(after), out),
+            ([before], []) => step(&list.item, element, Some(before), None, out),
+            ([before], [after]) => step(&list.item, element, Some(before), Some(after), out),
             ([before], _) => {
-                step(&list.item, element.clone(), Some(before), None, out);
+                step(&list.item, element, Some(before), None, out);
                 out.added.insert(element.clone());
             }
             (_, []) => out.removed.insert(element.clone()),
             (_, [after]) => {
-                step(&list.item, element.clone(), None, Some(after), out);
+                step(&list.item, element, None, Some(after), out);
                 out.removed.insert(element.clone());
             }
             (before, after) if before != after => out.modified.insert(element.clone()),
@@ -126,7 +132,7 @@ fn elements(list: &List, old: &[Value], new: &[Value], out: &mut Comparison) {
     }
     for (element, after) in new.iter().filter(|(element, _)| !old.contains_key(element)) {
         match after.as_slice() {
-            [after] => step(&list.item, element.clone(), None, Some(after), out),
+            [after] => step(&list.item, element, None, Some(after), out),
             _ => out.added.insert(element.clone()),
         }
     }

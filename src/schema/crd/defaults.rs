@@ -20,11 +20,8 @@ pub(super) fn has_defaults(schema: &Value) -> bool {
         if map.get("default").is_some_and(|default| !default.is_null()) {
             return true;
         }
-        for key in ["properties"] {
-            rest.extend(
-                map.get(key).and_then(Value::as_object).into_iter().flatten().map(|(_, schema)| schema),
-            );
-        }
+        let properties = map.get("properties").and_then(Value::as_object);
+        rest.extend(properties.into_iter().flatten().map(|(_, schema)| schema));
         for key in ["items", "additionalProperties", "not"] {
             rest.extend(map.get(key));
         }

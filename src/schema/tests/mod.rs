@@ -6,22 +6,7 @@ mod real;
 mod recorded;
 mod server;
 
-use std::path::PathBuf;
-
-/// The folder of outside answers; `None`, said on stderr, where it is not at hand.
-fn shared() -> Option<PathBuf> {
-    let here = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
-    let named = std::env::var_os("SEATRIAL_SHARED").map(PathBuf::from);
-    let found = named
-        .into_iter()
-        .chain([here.join("../shared"), here.join("../../shared")])
-        .find(|path| path.is_dir());
-    if found.is_none() {
-        assert!(std::env::var("CI").as_deref() != Ok("true"), "the shared folder is missing");
-        eprintln!("skipped: no shared folder (set SEATRIAL_SHARED)");
-    }
-    found
-}
+use crate::shared::shared;
 
 /// Counts of a data-driven test; its end fails when something failed.
 #[derive(Default)]

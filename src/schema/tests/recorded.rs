@@ -83,9 +83,9 @@ fn perform(
             let old = stored.get(path)?;
             let mut new = old.clone();
             if body.is_array() {
-                json_patch(&mut new, &body)?
+                json_patch(&mut new, &body)?;
             } else {
-                merge(&mut new, &body)
+                merge(&mut new, &body);
             }
             Some((path.to_owned(), write(&schema, &new, Some(old), mode)))
         }

@@ -32,7 +32,7 @@ pub(super) fn to_int64(value: &Value) -> i64 {
 #[expect(clippy::cast_possible_truncation, reason = "the range is checked")]
 fn truncate(f: f64) -> i64 {
     const LIMIT: f64 = 9_223_372_036_854_775_808.0;
-    if f >= -LIMIT && f < LIMIT { f as i64 } else { i64::MIN }
+    if (-LIMIT..LIMIT).contains(&f) { f as i64 } else { i64::MIN }
 }
 
 /// `strconv.ParseInt(trimZeroDecimal(s), 0, 64)`: prefixes `0x`, `0o`, `0b`, `0` and underscores between digits.

@@ -156,7 +156,7 @@ impl Writer {
             '\x0c' => self.text("\\f"),
             '<' | '>' | '&' if self.style.html => self.text(&format!("\\u{:04x}", u32::from(c))),
             c if c < ' ' || matches!(c, '\u{2028}' | '\u{2029}') => {
-                self.text(&format!("\\u{:04x}", u32::from(c)))
+                self.text(&format!("\\u{:04x}", u32::from(c)));
             }
             c => self.text(c.encode_utf8(&mut [0; 4])),
         }

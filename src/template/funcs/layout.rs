@@ -60,7 +60,7 @@ struct Offset {
 }
 
 impl Offset {
-    const fn new(z: bool, colons: bool, minutes: bool, seconds: bool) -> Element {
+    const fn element(z: bool, colons: bool, minutes: bool, seconds: bool) -> Element {
         Element::Offset(Self { z, colons, minutes, seconds })
     }
 }
@@ -90,16 +90,16 @@ static ELEMENTS: &[(&str, Element)] = &[
     ("5", Element::Second),
     ("PM", Element::UpperPm),
     ("pm", Element::LowerPm),
-    ("-070000", Offset::new(false, false, true, true)),
-    ("-07:00:00", Offset::new(false, true, true, true)),
-    ("-0700", Offset::new(false, false, true, false)),
-    ("-07:00", Offset::new(false, true, true, false)),
-    ("-07", Offset::new(false, false, false, false)),
-    ("Z070000", Offset::new(true, false, true, true)),
-    ("Z07:00:00", Offset::new(true, true, true, true)),
-    ("Z0700", Offset::new(true, false, true, false)),
-    ("Z07:00", Offset::new(true, true, true, false)),
-    ("Z07", Offset::new(true, false, false, false)),
+    ("-070000", Offset::element(false, false, true, true)),
+    ("-07:00:00", Offset::element(false, true, true, true)),
+    ("-0700", Offset::element(false, false, true, false)),
+    ("-07:00", Offset::element(false, true, true, false)),
+    ("-07", Offset::element(false, false, false, false)),
+    ("Z070000", Offset::element(true, false, true, true)),
+    ("Z07:00:00", Offset::element(true, true, true, true)),
+    ("Z0700", Offset::element(true, false, true, false)),
+    ("Z07:00", Offset::element(true, true, true, false)),
+    ("Z07", Offset::element(true, false, false, false)),
 ];
 
 /// Splits a layout before and after its first element.

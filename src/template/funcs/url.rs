@@ -238,10 +238,8 @@ fn escapes(byte: u8, part: Part) -> bool {
         b'-' | b'_' | b'.' | b'~' => false,
         b if matches!(part, Part::Host | Part::Zone) => !b"!$&'()*+,;=:[]<>\"".contains(&b),
         b'$' | b'&' | b'+' | b',' | b';' | b'=' => false,
-        b'/' | b'@' => part == Part::User,
-        b':' => part == Part::User,
-        b'?' => part != Part::Fragment,
-        b'!' | b'(' | b')' | b'*' => part != Part::Fragment,
+        b'/' | b'@' | b':' => part == Part::User,
+        b'?' | b'!' | b'(' | b')' | b'*' => part != Part::Fragment,
         _ => true,
     }
 }

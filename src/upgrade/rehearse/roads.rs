@@ -184,7 +184,7 @@ impl Explorer<'_> {
         let mut reached = Vec::new();
         let mut tries = Vec::new();
         for trial in trials(hooks, webhooks) {
-            let (course, one) = self.attempt(&start, &trial, self.upgrade(recipe, &[]), "")?;
+            let (course, one) = self.attempt(&start, &trial, &self.upgrade(recipe, &[]), "")?;
             reached.push((trial.condition.clone(), course, one.verdict(), one.step.exit_code));
             tries.push(one);
             // Nothing was written: nothing of what chance decides came into play.
@@ -201,7 +201,7 @@ impl Explorer<'_> {
         }];
         if !refused {
             operations.extend(self.undoing(&start, recipe, hooks, webhooks)?);
-            operations.extend(self.follow_ups(recipe, distinct(reached), webhooks)?);
+            operations.extend(self.follow_ups(recipe, &distinct(reached), webhooks)?);
         }
         let way = Way {
             name: recipe.name.clone(),
@@ -236,7 +236,7 @@ impl Explorer<'_> {
         let mut tries = Vec::new();
         for trial in failures(hooks, webhooks, &images) {
             let (_, one) =
-                self.attempt(start, &trial, self.upgrade(recipe, std::slice::from_ref(&flag)), "")?;
+                self.attempt(start, &trial, &self.upgrade(recipe, std::slice::from_ref(&flag)), "")?;
             tries.push(one);
         }
         let mut flags = recipe.flags.clone();
@@ -257,7 +257,7 @@ impl Explorer<'_> {
     fn follow_ups(
         &self,
         recipe: &Recipe,
-        states: Vec<Reached>,
+        states: &[Reached],
         webhooks: bool,
     ) -> Result<Vec<Operation>, Unreachable> {
         let mut operations = Vec::new();
@@ -270,13 +270,15 @@ impl Explorer<'_> {
         // What follows a good end does not hang on how the good end came about.
         let good: Vec<Reached> = states.iter().filter(|state| state.3 == 0).take(1).map(copy).collect();
         let good = if good.is_empty() { states.iter().take(1).map(copy).collect() } else { good };
-        operations.push(self.follow_up("upgrade again", &states, &calm, recipe.flags.clone(), || {
-            self.upgrade(recipe, &[])
-        })?);
+        operations.push(
+            self.follow_up("upgrade again", states, &calm, recipe.flags.clone(), || {
+                self.upgrade(recipe, &[])
+            })?,
+        );
         let back = |flags: &[String]| self.rollback(flags);
         operations.push(self.follow_up(
             "rollback",
-            &states,
+            states,
             &trials(rollback_hooks, webhooks),
             Vec::new(),
             || back(&[]),
@@ -314,7 +316,7 @@ impl Explorer<'_> {
                 String::new()
             };
             for trial in trials {
-                tries.push(self.attempt(course, trial, order(), &prefix)?.1);
+                tries.push(self.attempt(course, trial, &order(), &prefix)?.1);
             }
         }
         Ok(Operation { name: name.to_owned(), flags, outcomes: gather(tries) })
@@ -324,12 +326,12 @@ impl Explorer<'_> {
         &self,
         start: &Course<Simulated>,
         trial: &Trial,
-        order: Order<'_>,
+        order: &Order<'_>,
         prefix: &str,
     ) -> Result<(Course<Simulated>, Try), Unreachable> {
         let mut course = start.fork();
         course.world.assume(&trial.conditions);
-        let step = course.run(self.workshop, &order)?;
+        let step = course.run(self.workshop, order)?;
         let condition = [prefix, &trial.condition]
             .into_iter()
             .filter(|part| !part.is_empty())
@@ -442,12 +444,15 @@ fn copy(state: &Reached) -> Reached {
     (state.0.clone(), state.1.fork(), state.2, state.3)
 }
 
+/// Which objects are alive; records of a release with their status.
+type Alive = Vec<(ObjectName, Option<String>)>;
+
 /// States that differ for what follows: by verdict and exit code, and by which objects are alive.
 fn distinct(reached: Vec<Reached>) -> Vec<Reached> {
-    let mut kept: Vec<(Vec<(ObjectName, Option<String>)>, Reached)> = Vec::new();
+    let mut kept: Vec<(Alive, Reached)> = Vec::new();
     for mut state in reached {
         let Ok(snapshot) = state.1.snapshot() else { continue };
-        let alive: Vec<_> = snapshot
+        let alive: Alive = snapshot
             .objects()
             .filter(|object| !is_passing(object))
             .map(|object| (k8s::object_name(object), release_status(object)))
@@ -493,10 +498,13 @@ fn images(render: &Render) -> BTreeSet<String> {
     images
 }
 
+/// Keys of labels or annotations and what they become; `None` takes one away.
+type TagValues = Vec<(String, Option<String>)>;
+
 /// Work done with kubectl before an upgrade.
 #[derive(Default)]
 struct Hand {
-    tags: Vec<(Vec<ObjectName>, Tag, Vec<(String, Option<String>)>)>,
+    tags: Vec<(Vec<ObjectName>, Tag, TagValues)>,
     applies: Vec<Vec<Arc<Value>>>,
     lines: Vec<String>,
 }
@@ -506,7 +514,7 @@ impl Hand {
         if names.is_empty() {
             return;
         }
-        let values: Vec<(String, Option<String>)> =
+        let values: TagValues =
             pairs.iter().map(|(key, value)| ((*key).to_owned(), Some((*value).to_owned()))).collect();
         let word = if tag == Tag::Labels { "label" } else { "annotate" };
         let assignments: String = pairs.iter().map(|(key, value)| format!(" {key}={value}")).collect();

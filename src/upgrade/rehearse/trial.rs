@@ -47,7 +47,7 @@ pub(super) fn trials(hooks: bool, webhooks: bool) -> Vec<Trial> {
         vec![
             Trial::new("the hook ends before the new controller leads", |_| {}),
             Trial::new("the new controller leads before the hook runs", |c| {
-                c.leader = LeaderTiming::BeforeHook
+                c.leader = LeaderTiming::BeforeHook;
             }),
             Trial::new("the hook fails", |c| c.hooks.default = HookOutcome::Fails),
             Trial::new("the hook never ends", |c| c.hooks.default = HookOutcome::Hangs),
@@ -57,7 +57,7 @@ pub(super) fn trials(hooks: bool, webhooks: bool) -> Vec<Trial> {
     };
     if webhooks {
         trials.push(Trial::new("webhook certificates are being renewed", |c| {
-            c.certificates = Certificates::Rotating
+            c.certificates = Certificates::Rotating;
         }));
     }
     trials

@@ -280,7 +280,7 @@ impl<W: World> Player<'_, '_, W> {
             _ => "",
         };
         self.by_hand("apply", &format!("kubectl apply{flags} -f -"), |kubectl, namespace| {
-            kubectl.apply(&objects, namespace, how)
+            kubectl.apply(&objects, namespace, how);
         })
     }
 

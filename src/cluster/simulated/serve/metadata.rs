@@ -317,7 +317,7 @@ fn is_name_part(name: &str) -> bool {
 fn qualified_name_fault(key: &str) -> Option<String> {
     let name = match key.split_once('/') {
         None => key,
-        Some((prefix, _)) if prefix.is_empty() => return Some("prefix part must be non-empty".to_owned()),
+        Some(("", _)) => return Some("prefix part must be non-empty".to_owned()),
         Some((prefix, name)) => match subdomain_fault(prefix) {
             Some(fault) => return Some(format!("prefix part {fault}")),
             None => name,

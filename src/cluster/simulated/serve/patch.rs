@@ -33,7 +33,7 @@ impl Simulated {
         let mut object = Value::clone(&in_version(target, &old));
         change(write, &mut object, &body)?;
         body::check_place(target, request, &object)?;
-        let decoded = decode_patched(write, object, &body)?;
+        let decoded = decode_patched(write, &object, &body)?;
         require_version(target, &request.name, text(&decoded.object, "/metadata/resourceVersion"))?;
         self.replace(write, &old, decoded)
     }
@@ -163,13 +163,13 @@ fn change(write: Write<'_>, object: &mut Value, body: &Value) -> Result<(), Refu
 }
 
 /// Decodes what a patch made; its errors quote the patch.
-fn decode_patched(write: Write<'_>, object: Value, body: &Value) -> Result<Decoded, Refusal> {
+fn decode_patched(write: Write<'_>, object: &Value, body: &Value) -> Result<Decoded, Refusal> {
     let Write { target, request, .. } = write;
     let quoted = || match request.patch_type {
         Some(PatchType::Strategic) => json!(go_map(body)),
         _ => json!(object.to_string()),
     };
-    check_type(write, &object)?;
+    check_type(write, object)?;
     let invalid = |why: &str| {
         let error = FieldError::invalid("patch", &quoted(), why);
         Refusal::invalid_patch(&[error])

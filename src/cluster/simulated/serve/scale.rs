@@ -50,21 +50,19 @@ impl Simulated {
         let old = self.existing(target, request)?;
         let paths = Paths::of(target);
         let shown = in_version(target, &old);
-        let scale = show(&paths, &shown);
+        let mut scale = show(&paths, &shown);
         if request.verb == Verb::Get {
             return ok(200, Arc::new(scale));
         }
         let body = request.body.as_ref().ok_or_else(|| Refusal::bad_request("no body"))?;
         let new = match (request.verb, request.patch_type) {
             (Verb::Patch, Some(PatchType::Json)) => {
-                let mut new = scale.clone();
-                crate::k8s::patch::json(&mut new, body).map_err(Refusal::bad_request)?;
-                new
+                crate::k8s::patch::json(&mut scale, body).map_err(Refusal::bad_request)?;
+                scale
             }
             (Verb::Patch, _) => {
-                let mut new = scale.clone();
-                crate::k8s::patch::merge(&mut new, body);
-                new
+                crate::k8s::patch::merge(&mut scale, body);
+                scale
             }
             _ => Value::clone(body),
         };

@@ -262,7 +262,6 @@ fn reuse_values(
         Arc::new(merged)
     };
     Ok(match reuse {
-        Reuse::Reset => (Arc::clone(chart), Arc::clone(given)),
         Reuse::Reuse => {
             // Records hold no subcharts, so only the parent's defaults come along.
             let stored = Chart { dependencies: Vec::new(), ..Chart::clone(&current.render.chart) };
@@ -272,7 +271,7 @@ fn reuse_values(
         }
         Reuse::ResetThenReuse => (Arc::clone(chart), over_old()),
         Reuse::Default if given.is_empty() => (Arc::clone(chart), Arc::clone(old)),
-        Reuse::Default => (Arc::clone(chart), Arc::clone(given)),
+        Reuse::Reset | Reuse::Default => (Arc::clone(chart), Arc::clone(given)),
     })
 }
 

@@ -134,7 +134,7 @@ fn owned_only(session: &mut Session<'_, '_>, targets: Vec<Target>, info: &mut St
     for target in targets {
         match session.link.get(&target.address) {
             Ok(live) if ownership::check(&live, &subject.release, &subject.namespace).is_ok() => {
-                owned.push(target)
+                owned.push(target);
             }
             Ok(_) => others.push(target),
             Err(fault) if fault.not_found() => {}

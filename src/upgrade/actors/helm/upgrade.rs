@@ -155,13 +155,14 @@ fn fail(session: &mut Session<'_, '_>, release: &mut Release, created: &[Target]
     release.status = Status::Failed;
     release.description = format!("Upgrade \"{}\" failed: {error}", release.name);
     session.record(release);
-    if session.flags.cleanup_on_fail && !created.is_empty() {
-        if let Err(errors) = delete_all(&mut session.link, created, Propagation::Background) {
-            return format!(
-                "an error occurred while cleaning up resources. original upgrade error: {error}: unable to cleanup resources: {}",
-                errors.join(", ")
-            );
-        }
+    if session.flags.cleanup_on_fail
+        && !created.is_empty()
+        && let Err(errors) = delete_all(&mut session.link, created, Propagation::Background)
+    {
+        return format!(
+            "an error occurred while cleaning up resources. original upgrade error: {error}: unable to cleanup resources: {}",
+            errors.join(", ")
+        );
     }
     if session.flags.atomic { undo(session, &release.name, &error) } else { error }
 }

@@ -2,8 +2,6 @@
 //!
 //! Source: Helm, `pkg/kube/{client,ready,wait,statuswait}.go`; kstatus, `pkg/kstatus/status/core.go`.
 
-use std::sync::Arc;
-
 use serde_json::Value;
 
 use super::dialect::Dialect;
@@ -129,13 +127,13 @@ fn until(
     targets: &[Target],
     timeout: f64,
     poll: f64,
-    look: fn(&Target, Result<Arc<Value>, Fault>) -> State,
+    look: fn(&Target, Result<&Value, &Fault>) -> State,
 ) -> Result<Vec<State>, String> {
     let began = link.now();
     let deadline = began + timeout;
     loop {
         let states: Vec<State> =
-            targets.iter().map(|target| look(target, link.get(&target.address))).collect();
+            targets.iter().map(|target| look(target, link.get(&target.address).as_deref())).collect();
         let pending = states.iter().any(|state| !matches!(state, State::Current | State::Failed(_)));
         let left = deadline - link.now();
         if !pending || left <= 0.0 {
@@ -180,23 +178,23 @@ fn absent(fault: &Fault) -> State {
     if fault.not_found() && fault.reason == "NotFound" { State::NotFound } else { State::Unknown }
 }
 
-fn presence(_: &Target, answer: Result<Arc<Value>, Fault>) -> State {
+fn presence(_: &Target, answer: Result<&Value, &Fault>) -> State {
     match answer {
         Ok(_) => State::InProgress("Resource is still there".to_owned()),
         Err(_) => State::Current,
     }
 }
 
-fn legacy_hook(target: &Target, answer: Result<Arc<Value>, Fault>) -> State {
+fn legacy_hook(target: &Target, answer: Result<&Value, &Fault>) -> State {
     let name = &target.address.name;
     let Ok(live) = answer else { return State::Current };
     match target.gvk.kind.as_str() {
-        "Job" => match job_end(&live) {
+        "Job" => match job_end(live) {
             Some((true, _)) => State::Current,
             Some((false, reason)) => State::Failed(format!("job {name} failed: {reason}")),
             None => State::InProgress(String::new()),
         },
-        "Pod" => match k8s::text(&live, "/status/phase") {
+        "Pod" => match k8s::text(live, "/status/phase") {
             "Succeeded" => State::Current,
             "Failed" => State::Failed(format!("pod {name} failed")),
             _ => State::InProgress(String::new()),
@@ -205,16 +203,16 @@ fn legacy_hook(target: &Target, answer: Result<Arc<Value>, Fault>) -> State {
     }
 }
 
-fn kstatus_hook(target: &Target, answer: Result<Arc<Value>, Fault>) -> State {
+fn kstatus_hook(target: &Target, answer: Result<&Value, &Fault>) -> State {
     let live = match answer {
         Ok(live) => live,
-        Err(fault) => return absent(&fault),
+        Err(fault) => return absent(fault),
     };
     match target.gvk.kind.as_str() {
-        "Job" => job_ended(&live),
-        "Pod" => match k8s::text(&live, "/status/phase") {
+        "Job" => job_ended(live),
+        "Pod" => match k8s::text(live, "/status/phase") {
             "Succeeded" => State::Current,
-            "Failed" => State::Failed(format!("Pod Failed. {}", k8s::text(&live, "/status/message"))),
+            "Failed" => State::Failed(format!("Pod Failed. {}", k8s::text(live, "/status/message"))),
             _ => State::InProgress("Pod in progress".to_owned()),
         },
         _ => State::Current,
@@ -247,8 +245,8 @@ fn job_ended(job: &Value) -> State {
     }
 }
 
-fn legacy_with_jobs(target: &Target, answer: Result<Arc<Value>, Fault>) -> State {
-    match (&answer, target.gvk.kind.as_str()) {
+fn legacy_with_jobs(target: &Target, answer: Result<&Value, &Fault>) -> State {
+    match (answer, target.gvk.kind.as_str()) {
         (Ok(live), "Job") => match job_end(live) {
             Some((true, _)) => State::Current,
             Some((false, _)) => {
@@ -260,7 +258,7 @@ fn legacy_with_jobs(target: &Target, answer: Result<Arc<Value>, Fault>) -> State
     }
 }
 
-fn legacy(target: &Target, answer: Result<Arc<Value>, Fault>) -> State {
+fn legacy(target: &Target, answer: Result<&Value, &Fault>) -> State {
     let live = match answer {
         Ok(live) => live,
         // Kinds that the readiness check does not look at are not read either.
@@ -268,16 +266,15 @@ fn legacy(target: &Target, answer: Result<Arc<Value>, Fault>) -> State {
         Err(_) => return State::InProgress(String::new()),
     };
     let ready = match target.gvk.kind.as_str() {
-        "Pod" => condition(&live, "Ready") == "True",
-        "Deployment" => deployment_ready(&live),
-        "StatefulSet" => figure(&live, "/status/readyReplicas") >= wanted(&live),
-        "DaemonSet" => {
-            figure(&live, "/status/numberReady") >= figure(&live, "/status/desiredNumberScheduled")
+        "Pod" => condition(live, "Ready") == "True",
+        "Deployment" => deployment_ready(live),
+        "DaemonSet" => figure(live, "/status/numberReady") >= figure(live, "/status/desiredNumberScheduled"),
+        "StatefulSet" | "ReplicaSet" | "ReplicationController" => {
+            figure(live, "/status/readyReplicas") >= wanted(live)
         }
-        "ReplicaSet" | "ReplicationController" => figure(&live, "/status/readyReplicas") >= wanted(&live),
-        "PersistentVolumeClaim" => k8s::text(&live, "/status/phase") == "Bound",
-        "Service" => service_ready(&live),
-        "CustomResourceDefinition" => condition(&live, "Established") == "True",
+        "PersistentVolumeClaim" => k8s::text(live, "/status/phase") == "Bound",
+        "Service" => service_ready(live),
+        "CustomResourceDefinition" => condition(live, "Established") == "True",
         _ => true,
     };
     if ready { State::Current } else { State::InProgress(String::new()) }
@@ -353,38 +350,38 @@ fn service_ready(live: &Value) -> bool {
     }
 }
 
-fn kstatus_with_jobs(target: &Target, answer: Result<Arc<Value>, Fault>) -> State {
-    match (&answer, target.gvk.kind.as_str()) {
+fn kstatus_with_jobs(target: &Target, answer: Result<&Value, &Fault>) -> State {
+    match (answer, target.gvk.kind.as_str()) {
         (Ok(live), "Job") => job_ended(live),
         _ => kstatus(target, answer),
     }
 }
 
-fn kstatus(target: &Target, answer: Result<Arc<Value>, Fault>) -> State {
+fn kstatus(target: &Target, answer: Result<&Value, &Fault>) -> State {
     let live = match answer {
         Ok(live) => live,
-        Err(fault) => return absent(&fault),
+        Err(fault) => return absent(fault),
     };
     if live.pointer("/metadata/deletionTimestamp").is_some() {
         return State::InProgress("Resource scheduled for deletion".to_owned());
     }
-    if let Some(state) = generic(&live) {
+    if let Some(state) = generic(live) {
         return state;
     }
     match target.gvk.kind.as_str() {
-        "Deployment" => deployment_status(&live),
-        "StatefulSet" | "ReplicaSet" => replicas_status(&live),
-        "DaemonSet" => daemons_status(&live),
-        "PersistentVolumeClaim" if k8s::text(&live, "/status/phase") != "Bound" => {
-            State::InProgress(format!("PVC is not Bound. phase: {}", k8s::text(&live, "/status/phase")))
+        "Deployment" => deployment_status(live),
+        "StatefulSet" | "ReplicaSet" => replicas_status(live),
+        "DaemonSet" => daemons_status(live),
+        "PersistentVolumeClaim" if k8s::text(live, "/status/phase") != "Bound" => {
+            State::InProgress(format!("PVC is not Bound. phase: {}", k8s::text(live, "/status/phase")))
         }
-        "Pod" if condition(&live, "Ready") != "True" && k8s::text(&live, "/status/phase") != "Succeeded" => {
+        "Pod" if condition(live, "Ready") != "True" && k8s::text(live, "/status/phase") != "Succeeded" => {
             State::InProgress("Pod phase not available".to_owned())
         }
-        "CustomResourceDefinition" if condition(&live, "Established") != "True" => {
+        "CustomResourceDefinition" if condition(live, "Established") != "True" => {
             State::InProgress("Install in progress".to_owned())
         }
-        "Job" if job_end(&live).is_some_and(|(ended_well, _)| !ended_well) => job_ended(&live),
+        "Job" if job_end(live).is_some_and(|(ended_well, _)| !ended_well) => job_ended(live),
         _ => State::Current,
     }
 }

@@ -1,7 +1,6 @@
 //! Rendering against JobSets that the real managers made (golden: recorded cluster states in the shared folder).
 
 use std::io::Read as _;
-use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
@@ -9,18 +8,7 @@ use super::super::jobset::normal;
 use super::rendering::{list, render};
 use super::runtime_of;
 use crate::k8s::text;
-
-fn shared() -> Option<PathBuf> {
-    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
-    let named = std::env::var_os("SEATRIAL_SHARED").map(PathBuf::from);
-    let found = [named, Some(root.join("../shared")), Some(root.join("../../shared"))];
-    let found = found.into_iter().flatten().find(|path| path.is_dir());
-    assert!(found.is_some() || std::env::var_os("CI").is_none(), "CI needs the shared folder");
-    if found.is_none() {
-        eprintln!("skipped: no shared folder (set SEATRIAL_SHARED)");
-    }
-    found
-}
+use crate::shared::shared;
 
 /// The recorded objects of a state.
 fn objects(path: &std::path::Path) -> Value {

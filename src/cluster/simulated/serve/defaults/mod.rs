@@ -18,7 +18,6 @@ pub(super) fn defaults(target: &Target, object: &mut Value, old: Option<&Value>)
         return;
     }
     match (target.group.as_str(), target.kind.as_str()) {
-        ("", "ConfigMap" | "ServiceAccount") => {}
         ("", "Secret") => secret(object),
         ("", "Namespace") => namespace(object, old),
         ("", "Pod") => pods::pod(object),
@@ -31,7 +30,7 @@ pub(super) fn defaults(target: &Target, object: &mut Value, old: Option<&Value>)
         ("", "Service") => network::service(object, old),
         ("networking.k8s.io", "NetworkPolicy") => network::policy(object),
         ("apps" | "batch", _) | ("", "ReplicationController") => {
-            workloads::defaults(&target.kind, object, old)
+            workloads::defaults(&target.kind, object, old);
         }
         ("autoscaling", _) => workloads::autoscaler(object, &target.version),
         ("rbac.authorization.k8s.io", _) => bindings(object),

@@ -26,7 +26,7 @@ pub(super) fn validate(target: &Target, object: &Value, old: Option<&Value>) -> 
         ("", "PersistentVolumeClaim") => claim(object, old, &mut errors),
         ("apps" | "batch", kind) => workloads::validate(kind, object, old, &mut errors),
         ("rbac.authorization.k8s.io", "RoleBinding" | "ClusterRoleBinding") => {
-            role_reference(object, old, &mut errors)
+            role_reference(object, old, &mut errors);
         }
         ("storage.k8s.io", "StorageClass") => storage_class(object, old, &mut errors),
         ("scheduling.k8s.io", "PriorityClass") => {
@@ -40,7 +40,7 @@ pub(super) fn validate(target: &Target, object: &Value, old: Option<&Value>) -> 
             );
         }
         ("networking.k8s.io", "IngressClass") => {
-            immutable(object, old, "/spec/controller", "spec.controller", &mut errors)
+            immutable(object, old, "/spec/controller", "spec.controller", &mut errors);
         }
         ("apiextensions.k8s.io", _) => definitions::definition(object, old, &mut errors),
         _ => {}

@@ -80,7 +80,7 @@ declare_check! {
     /// ```
     /// ```text finding
     /// breaks: CRD widgets.example.test: stored Widgets can't be decoded by the new client: spec.size
-    /// risks: CRD widgets.example.test allows less: spec.color: removed, stored values are pruned; spec.size: type: integer,string -> integer; spec.size: format: any -> int32
+    /// risks: CRD widgets.example.test allows less: spec.color: removed, stored values are pruned; spec.size: type: integer,string -> integer
     /// ```
     ///
     /// ## Not reported

@@ -109,6 +109,7 @@ fn only_the_rim_touches_the_world() {
             .iter()
             .any(|start| path.starts_with(start))
             || path.ends_with("tests.rs")
+            || path.contains("/tests/")
     };
     let mut files = Vec::new();
     rust_files(&root().join("src"), &mut files);
@@ -122,6 +123,25 @@ fn only_the_rim_touches_the_world() {
                 && code.lines().any(|line| line.contains(word) && !line.trim_start().starts_with("//"))
             {
                 broken.push(format!("src/{relative}: {word}"));
+            }
+        }
+    }
+    assert!(broken.is_empty(), "{}", broken.join("\n"));
+}
+
+/// What `only_the_rim_touches_the_world` leaves out because it is test code must be test code.
+#[test]
+fn modules_of_tests_are_no_part_of_the_program() {
+    let mut files = Vec::new();
+    rust_files(&root().join("src"), &mut files);
+    let mut broken = Vec::new();
+    for path in files {
+        let text = fs::read_to_string(&path).unwrap();
+        let lines: Vec<&str> = text.lines().collect();
+        for (at, line) in lines.iter().enumerate().filter(|(_, line)| line.trim().ends_with("mod tests;")) {
+            let attributes = lines[..at].iter().rev().take_while(|line| line.starts_with("#["));
+            if !attributes.into_iter().any(|line| *line == "#[cfg(test)]") {
+                broken.push(format!("{}:{}: {line}", path.display(), at + 1));
             }
         }
     }

@@ -1,7 +1,12 @@
 //! Renders compared with what the real Helm printed: recorded digests, recorded output, and the programs themselves.
 
+#![expect(clippy::print_stderr, reason = "all of this crate is tests, helpers included")]
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use seatrial::chart::{Chart, File, Helm, archive, ignore, values_input};
 use seatrial::limits::Limits;
@@ -75,7 +80,22 @@ fn attempt(helm: Helm, folder: &Path, arguments: &[String], warnings: &mut Strin
     Ok(template_output(&render, helm, &print)?)
 }
 
-fn load(path: &Path, helm: Helm, limits: &Limits) -> Result<Chart, Error> {
+thread_local! {
+    /// Charts that this thread has read: many rows render the same ones with other values.
+    static CHARTS: RefCell<BTreeMap<(PathBuf, Helm), Rc<Chart>>> = const { RefCell::new(BTreeMap::new()) };
+}
+
+fn load(path: &Path, helm: Helm, limits: &Limits) -> Result<Rc<Chart>, Error> {
+    let key = (path.to_owned(), helm);
+    if let Some(known) = CHARTS.with_borrow(|charts| charts.get(&key).cloned()) {
+        return Ok(known);
+    }
+    let chart = Rc::new(read(path, helm, limits)?);
+    CHARTS.with_borrow_mut(|charts| charts.insert(key, Rc::clone(&chart)));
+    Ok(chart)
+}
+
+fn read(path: &Path, helm: Helm, limits: &Limits) -> Result<Chart, Error> {
     if path.is_dir() {
         let mut files = Vec::new();
         walk(path, "", &mut files);
@@ -114,6 +134,28 @@ impl Tally {
             None => self.passed += 1,
             Some(difference) => self.failures.push(format!("{what}: {difference}")),
         }
+    }
+
+    /// Checks rows on all processors; counts and failures are in the order of the rows.
+    fn of<T: Sync>(rows: &[T], check: impl Fn(&T, &mut Self) + Sync) -> Self {
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        let part = |rows: &[T]| {
+            let mut tally = Self::default();
+            rows.iter().for_each(|row| check(row, &mut tally));
+            tally
+        };
+        let part = &part;
+        let parts: Vec<Self> = std::thread::scope(|scope| {
+            let chunks = rows.chunks(rows.len().div_ceil(threads).max(1));
+            let running: Vec<_> = chunks.map(|rows| scope.spawn(move || part(rows))).collect();
+            running.into_iter().map(|thread| thread.join().expect("a part of the rows")).collect()
+        });
+        parts.into_iter().fold(Self::default(), |mut whole, part| {
+            whole.passed += part.passed;
+            whole.skipped += part.skipped;
+            whole.failures.extend(part.failures);
+            whole
+        })
     }
 
     fn finish(self, suite: &str) {
@@ -174,8 +216,8 @@ fn trainer_charts_render_as_recorded() {
     let Some(shared) = shared::shared() else { return };
     let record = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("golden/render/trainer.tsv");
     let record = std::fs::read_to_string(record).expect("the record");
-    let mut tally = Tally::default();
-    for row in record.lines().skip(1) {
+    let rows: Vec<&str> = record.lines().skip(1).collect();
+    let tally = Tally::of(&rows, |row, tally| {
         let cells: Vec<_> = row.split('\t').collect();
         let [major, version, arguments, exit, out, err] = cells[..] else { panic!("six cells in {row}") };
         let mut all = words(arguments);
@@ -187,7 +229,7 @@ fn trainer_charts_render_as_recorded() {
             &what,
             (!same).then(|| format!("exit {}, {} bytes, {:?}", got.exit, got.out.len(), got.err)),
         );
-    }
+    });
     tally.finish("trainer charts");
 }
 
@@ -235,8 +277,8 @@ fn public_charts_render_as_recorded() {
     let Some(shared) = shared::shared() else { return };
     let corpus = shared.join("corpus");
     let record = std::fs::read_to_string(corpus.join("cases.tsv")).expect("the corpus");
-    let mut tally = Tally::default();
-    for row in record.lines().skip(1) {
+    let rows: Vec<&str> = record.lines().skip(1).collect();
+    let tally = Tally::of(&rows, |row, tally| {
         let cells: Vec<_> = row.split('\t').collect();
         let [case, chart, values, exit3, exit4, ..] = cells[..] else { panic!("five cells in {row}") };
         for (major, exit) in [("3", exit3), ("4", exit4)] {
@@ -259,7 +301,7 @@ fn public_charts_render_as_recorded() {
             };
             tally.check(&format!("helm {major}: {case}"), compare(&wanted, &got));
         }
-    }
+    });
     tally.finish("public charts");
 }
 

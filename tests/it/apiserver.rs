@@ -130,7 +130,7 @@ impl<'s> Replay<'s> {
         if warnings != wanted {
             return Some(format!("    warnings {warnings}\n    for      {wanted}"));
         }
-        let Some(wanted) = expected.get("body") else { return None };
+        let wanted = expected.get("body")?;
         let mut found = Value::clone(&response.body);
         if let Some(pick) = pair["pick"].as_array() {
             found = pick
@@ -242,7 +242,7 @@ fn options(request: &mut Request, pair: &Value) -> bool {
             }
             "propagationPolicy" => request.body = Some(Arc::new(json!({ "propagationPolicy": value }))),
             "orphanDependents" => {
-                request.body = Some(Arc::new(json!({ "orphanDependents": value == "true" })))
+                request.body = Some(Arc::new(json!({ "orphanDependents": value == "true" })));
             }
             _ => return false,
         }

@@ -216,6 +216,9 @@ pub struct EngineFlags {
     /// Kubeconfig for `--engine cluster`
     #[arg(long, value_name = "FILE", env = "KUBECONFIG", help_heading = "Rehearsal")]
     pub kubeconfig: Option<PathBuf>,
+    /// Seconds that a real cluster gets to settle after each command
+    #[arg(long, value_name = "SECONDS", default_value_t = 20, help_heading = "Rehearsal")]
+    pub settle: u32,
     /// Context of the kubeconfig for `--engine cluster`
     #[arg(long, value_name = "NAME", help_heading = "Rehearsal")]
     pub context: Option<String>,

@@ -6,6 +6,7 @@ use super::args::{Engine, EngineFlags};
 use super::exit::Error;
 use super::terminal::Terminal;
 use crate::chart::{Chart, Values};
+use crate::cluster::Unreachable;
 use crate::cluster::kind::{self, Kind};
 use crate::cluster::live::Live;
 use crate::cluster::simulated::{Simulated, controllers};
@@ -14,9 +15,6 @@ use crate::upgrade::actors::{self, Actor, Renderer};
 use crate::upgrade::outcome::Rehearsal;
 use crate::upgrade::rehearse::{Plan, rehearse, rehearse_real};
 use crate::upgrade::world::Plain;
-
-/// Seconds a real cluster gets to settle after each command.
-pub(crate) const SETTLING: f64 = 20.0;
 
 /// Helm's engine behind the rehearsal's trait.
 pub(crate) struct Engines;
@@ -65,9 +63,7 @@ pub(crate) fn run(
 ) -> Result<Vec<Rehearsal>, Error> {
     match flags.engine {
         Engine::Sim => simulated(parts, renderer),
-        Engine::Cluster => {
-            on_real(parts, renderer, || Live::connect(flags.kubeconfig.as_deref(), flags.context.as_deref()))
-        }
+        Engine::Cluster => on_real(parts, renderer, flags, terminal, || connect(flags)),
         Engine::Kind => on_kind(parts, renderer, flags, terminal),
     }
 }
@@ -88,19 +84,36 @@ fn rehearse_one(part: &Part, renderer: &dyn Renderer) -> Result<Rehearsal, Error
     rehearse(part.actor, &part.plan, renderer, &fresh).map_err(|error| Error::new(error.0))
 }
 
+/// Connects to the cluster that the flags name.
+pub(crate) fn connect(flags: &EngineFlags) -> Result<Live, Unreachable> {
+    Live::connect(flags.kubeconfig.as_deref(), flags.context.as_deref())
+}
+
+/// A real cluster as a rehearsal sees it, with the time to settle that the flags give.
+pub(crate) fn real(live: Live, flags: &EngineFlags) -> Plain<Live> {
+    Plain::new(live, f64::from(flags.settle))
+}
+
+// One after the other: they change the same cluster.
 fn on_real(
     parts: &[Part],
     renderer: &dyn Renderer,
-    connect: impl Fn() -> Result<Live, crate::cluster::Unreachable>,
+    flags: &EngineFlags,
+    terminal: Terminal,
+    connect: impl Fn() -> Result<Live, Unreachable>,
 ) -> Result<Vec<Rehearsal>, Error> {
-    let unreachable = |error: crate::cluster::Unreachable| {
+    let unreachable = |error: Unreachable| {
         Error::new(error.0).hint("Check the kubeconfig and context, or use `--engine sim`.")
     };
+    let phases = terminal.phases();
     let one = |part: &Part| {
-        let world = Plain::new(connect().map_err(unreachable)?, SETTLING);
+        phases.begin(&format!("rehearsing {} on a real API server", part.actor.title()));
+        let world = real(connect().map_err(unreachable)?, flags);
         rehearse_real(part.actor, &part.plan, renderer, world).map_err(unreachable)
     };
-    parts.iter().map(one).collect()
+    let rehearsals = parts.iter().map(one).collect();
+    phases.end();
+    rehearsals
 }
 
 fn on_kind(
@@ -110,13 +123,13 @@ fn on_kind(
     terminal: Terminal,
 ) -> Result<Vec<Rehearsal>, Error> {
     let cluster = kind(flags, terminal)?;
-    on_real(parts, renderer, || cluster.connect())
+    on_real(parts, renderer, flags, terminal, || cluster.connect())
 }
 
 /// A kind cluster of this run's own, deleted when it is dropped or the program is interrupted.
 pub(crate) fn kind(flags: &EngineFlags, terminal: Terminal) -> Result<Kind, Error> {
     let settings = settings(flags);
-    delete_on_interrupt(&settings);
+    delete_on_interrupt(&settings, terminal);
     let phases = terminal.phases();
     let mut progress = |phase: &str| phases.begin(phase);
     let cluster = Kind::create(settings.clone(), &mut progress).map_err(|error| Error::new(error.0))?;
@@ -129,7 +142,9 @@ pub(crate) fn kind(flags: &EngineFlags, terminal: Terminal) -> Result<Kind, Erro
 }
 
 fn settings(flags: &EngineFlags) -> kind::Settings {
-    let name = format!("seatrial-{}", std::process::id());
+    // Process ids come back, and a cluster that an earlier run kept must not be met.
+    let unique = uuid::Uuid::new_v4().simple().to_string();
+    let name = format!("seatrial-{}", unique.get(..8).unwrap_or(&unique));
     kind::Settings {
         program: std::env::var_os("SEATRIAL_KIND").map_or_else(|| "kind".into(), Into::into),
         image: flags.kind_image.clone(),
@@ -137,17 +152,20 @@ fn settings(flags: &EngineFlags) -> kind::Settings {
         keep: flags.keep,
         kubeconfig: std::env::temp_dir().join(format!("{name}.kubeconfig")),
         name,
+        at_work: kind::AtWork::default(),
     }
 }
 
 // Ctrl-C and SIGTERM end the program without unwinding, so nothing would be dropped.
 #[expect(clippy::exit, reason = "the program was told to end; the cluster is deleted first")]
-fn delete_on_interrupt(settings: &kind::Settings) {
+fn delete_on_interrupt(settings: &kind::Settings, terminal: Terminal) {
     let settings = settings.clone();
     std::thread::spawn(move || {
         let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else { return };
         runtime.block_on(interrupted());
+        settings.at_work.interrupt();
         if !settings.keep {
+            terminal.say(&format!("interrupted; deleting cluster {}", settings.name));
             kind::delete(&settings);
         }
         std::process::exit(1);

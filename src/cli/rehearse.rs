@@ -12,7 +12,6 @@ use super::pair::Pair;
 use super::terminal::Terminal;
 use super::{output, settings, state, verify};
 use crate::chart::Helm;
-use crate::cluster::live::Live;
 use crate::report::trace;
 use crate::source::directory::read_file;
 use crate::upgrade::actors::Workshop;
@@ -21,7 +20,6 @@ use crate::upgrade::outcome::{Rehearsal, Verdict};
 use crate::upgrade::renders::Renders;
 use crate::upgrade::scenario::{Inputs, Played, Scenario, play};
 use crate::upgrade::storage::Records;
-use crate::upgrade::world::Plain;
 
 const FORMATS: &[&str] = &["text", "json"];
 
@@ -126,15 +124,13 @@ fn play_file(path: &Path, arguments: &Rehearse, global: &Global) -> Result<Playe
             play(&scenario, engine::fresh(&kubernetes), &workshop, &mut inputs)
         }
         Engine::Cluster => {
-            let flags = &arguments.engine;
-            let live = Live::connect(flags.kubeconfig.as_deref(), flags.context.as_deref());
-            let live = live.map_err(|error| Error::new(error.0))?;
-            play(&scenario, Plain::new(live, engine::SETTLING), &workshop, &mut inputs)
+            let live = engine::connect(&arguments.engine).map_err(|error| Error::new(error.0))?;
+            play(&scenario, engine::real(live, &arguments.engine), &workshop, &mut inputs)
         }
         Engine::Kind => {
             let cluster = engine::kind(&arguments.engine, Terminal::new(global.color))?;
             let live = cluster.connect().map_err(|error| Error::new(error.0))?;
-            play(&scenario, Plain::new(live, engine::SETTLING), &workshop, &mut inputs)
+            play(&scenario, engine::real(live, &arguments.engine), &workshop, &mut inputs)
         }
     };
     played.map_err(|error| failed(error.0))

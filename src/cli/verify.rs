@@ -48,6 +48,7 @@ pub(crate) fn demo(arguments: &Demo, global: &Global) -> Result<Exit, Error> {
         preload: Vec::new(),
         keep: false,
         kubeconfig: None,
+        settle: 0,
         context: None,
     };
     let report = verify(&pair, &engine, &arguments.output, global)?;

@@ -2,9 +2,18 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::time::Duration;
 
-use super::Unreachable;
 use super::live::Live;
+use super::{Cluster, Request, Resource, Unreachable};
+use crate::k8s::text;
+
+/// How long an interrupted `kind` gets to end before it is deleted around.
+const ENDING: Duration = Duration::from_secs(10);
+/// What `kind` had started when it was interrupted may still bring a node up this much later.
+const AFTERMATH: Duration = Duration::from_secs(3);
 
 /// What a kind cluster is made with.
 #[derive(Clone, Debug)]
@@ -21,6 +30,46 @@ pub struct Settings {
     pub kubeconfig: PathBuf,
     /// Unique name of the cluster.
     pub name: String,
+    /// The `kind` process that runs at the moment; shared with the handler of interrupts.
+    pub at_work: AtWork,
+}
+
+/// The process of a cluster's `kind` command, as long as it runs.
+#[derive(Clone, Debug, Default)]
+pub struct AtWork {
+    process: Arc<AtomicU32>,
+    interrupted: Arc<AtomicBool>,
+}
+
+impl AtWork {
+    /// Ends the running command and all that it has started, and waits until it is gone.
+    ///
+    /// `kind` has no handling of signals of its own: left alone it would go on creating what is being deleted.
+    pub fn interrupt(&self) {
+        let process = self.process.load(Ordering::SeqCst);
+        if process == 0 {
+            return;
+        }
+        self.interrupted.store(true, Ordering::SeqCst);
+        signal_group("-TERM", process);
+        let mut left = ENDING;
+        while self.process.load(Ordering::SeqCst) == process && !left.is_zero() {
+            std::thread::sleep(Duration::from_millis(50));
+            left = left.saturating_sub(Duration::from_millis(50));
+        }
+        if left.is_zero() {
+            signal_group("-KILL", process);
+        }
+    }
+}
+
+// Commands run in a process group of their own, which has the number of its first process.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the kind engine is one of the places that may start processes"
+)]
+fn signal_group(signal: &str, group: u32) {
+    let _ = Command::new("kill").args([signal, "--", &format!("-{group}")]).stderr(Stdio::null()).status();
 }
 
 /// A running kind cluster; dropping it deletes it, also while a panic unwinds.
@@ -33,7 +82,7 @@ pub struct Kind {
 pub type Progress<'a> = &'a mut dyn FnMut(&str);
 
 impl Kind {
-    /// Creates the cluster, waits until its node is Ready and loads images.
+    /// Creates the cluster, gives its node time to get Ready, and loads images.
     ///
     /// # Errors
     /// When `kind` is not there or fails; its last words are in the error, and what it left is deleted.
@@ -71,9 +120,12 @@ impl Kind {
     /// Connects to the cluster's API server.
     ///
     /// # Errors
-    /// When its kubeconfig makes no client.
+    /// When its kubeconfig makes no client, the server does not answer, or a node is not Ready: `kind` only warns when
+    /// its own wait runs out.
     pub fn connect(&self) -> Result<Live, Unreachable> {
-        Live::connect(Some(&self.settings.kubeconfig), None)
+        let mut live = Live::connect(Some(&self.settings.kubeconfig), None)?;
+        ready(&mut live)?;
+        Ok(live)
     }
 
     /// The commands that delete this cluster by hand, for people who keep it and for signal handlers.
@@ -84,7 +136,7 @@ impl Kind {
     }
 
     fn run(&self, arguments: &[String]) -> Result<(), Unreachable> {
-        let output = start(&self.settings.program, arguments)?;
+        let output = start(&self.settings, arguments)?;
         if output.status.success() {
             Ok(())
         } else {
@@ -103,22 +155,65 @@ impl Drop for Kind {
 
 /// Deletes a cluster; used by `Drop` and by the handler of interrupts. Failing leaves nothing better to do than to go on.
 pub fn delete(settings: &Settings) {
-    let _ = start(&settings.program, &Kind::delete_arguments(settings));
+    let arguments = Kind::delete_arguments(settings);
+    let _ = start(settings, &arguments);
+    if settings.at_work.interrupted.load(Ordering::SeqCst) {
+        std::thread::sleep(AFTERMATH);
+        let _ = start(settings, &arguments);
+    }
     let _ = std::fs::remove_file(&settings.kubeconfig);
+}
+
+/// That every node is Ready; a server without nodes has none to wait for.
+fn ready(cluster: &mut dyn Cluster) -> Result<(), Unreachable> {
+    let answer = cluster.send(&Request::list(&Resource::new("", "v1", "nodes"), ""))?;
+    let nodes = answer.body.get("items").and_then(serde_json::Value::as_array).into_iter().flatten();
+    for node in nodes {
+        let conditions =
+            node.pointer("/status/conditions").and_then(serde_json::Value::as_array).into_iter().flatten();
+        let condition = conditions.into_iter().find(|condition| text(condition, "/type") == "Ready");
+        if condition.is_none_or(|condition| text(condition, "/status") != "True") {
+            let why = condition.map_or("it has not reported", |condition| text(condition, "/message"));
+            let name = text(node, "/metadata/name");
+            return Err(Unreachable(format!("node {name} of the kind cluster is not Ready: {why}")));
+        }
+    }
+    Ok(())
 }
 
 #[expect(
     clippy::disallowed_methods,
     reason = "the kind engine is one of the places that may start processes"
 )]
-fn start(program: &Path, arguments: &[String]) -> Result<Output, Unreachable> {
-    Command::new(program).args(arguments).stdin(Stdio::null()).output().map_err(|error| {
+fn start(settings: &Settings, arguments: &[String]) -> Result<Output, Unreachable> {
+    let program = &settings.program;
+    let failed = |error: std::io::Error| {
         Unreachable(format!(
             "can't run `{}`: {error}; install kind, or use `--engine sim`",
             program.display()
         ))
-    })
+    };
+    let mut command = Command::new(program);
+    command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    own_group(&mut command);
+    let child = command.spawn().map_err(failed)?;
+    let process = child.id();
+    settings.at_work.process.store(process, Ordering::SeqCst);
+    let output = child.wait_with_output();
+    // Another thread's command may have taken the place.
+    let _ = settings.at_work.process.compare_exchange(process, 0, Ordering::SeqCst, Ordering::SeqCst);
+    output.map_err(failed)
 }
+
+// Ctrl-C reaches the whole foreground group; what deletes a cluster must not be among it.
+#[cfg(unix)]
+fn own_group(command: &mut Command) {
+    use std::os::unix::process::CommandExt as _;
+    command.process_group(0);
+}
+
+#[cfg(not(unix))]
+fn own_group(_command: &mut Command) {}
 
 fn failure(program: &Path, arguments: &[String], output: &Output) -> Unreachable {
     let stderr = String::from_utf8_lossy(&output.stderr);
@@ -151,6 +246,7 @@ mod tests {
             keep,
             kubeconfig: dir.join("kubeconfig"),
             name: "seatrial-test".into(),
+            at_work: AtWork::default(),
         }
     }
 
@@ -186,5 +282,31 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let settings = Settings { program: "/nonexistent/kind".into(), ..settings(dir.path(), "", false) };
         assert!(Kind::create(settings, &mut |_| ()).unwrap_err().0.contains("can't run"));
+    }
+
+    #[test]
+    fn interrupted_creations_end_at_once_and_are_deleted_twice() {
+        let dir = tempfile::tempdir().unwrap();
+        let settings = settings(dir.path(), "[ $1 = delete ] || sleep 60", false);
+        let at_work = settings.at_work.clone();
+        let creation = std::thread::spawn(move || Kind::create(settings, &mut |_| ()).is_err());
+        while at_work.process.load(Ordering::SeqCst) == 0 || !dir.path().join("log").exists() {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        at_work.interrupt();
+        assert!(creation.join().unwrap());
+        let log = std::fs::read_to_string(dir.path().join("log")).unwrap();
+        assert_eq!(log.lines().filter(|line| line.starts_with("delete")).count(), 2, "{log}");
+    }
+
+    #[test]
+    fn nodes_must_be_ready() {
+        use crate::cluster::simulated::Simulated;
+        let mut cluster = Simulated::new("v1.34.3");
+        assert!(ready(&mut cluster).is_ok());
+        let node = serde_json::json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n"}});
+        let nodes = Resource::new("", "v1", "nodes");
+        assert!(cluster.send(&Request::create(&nodes, "", Arc::new(node))).unwrap().ok());
+        assert!(ready(&mut cluster).unwrap_err().0.contains("node n of the kind cluster is not Ready"));
     }
 }

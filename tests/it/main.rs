@@ -8,7 +8,13 @@
 )]
 
 mod apiserver;
+#[cfg(unix)]
+mod control_plane;
+#[cfg(unix)]
+mod kubelet;
 mod laws;
 mod layers;
+#[cfg(unix)]
+mod live;
 mod scenarios;
 mod shared;

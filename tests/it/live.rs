@@ -4,7 +4,7 @@
 //! it, and images by which the simulation does not take a pod for a manager that it knows. Pods belong to the stand-in
 //! kubelet of `kubelet.rs`.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use seatrial::upgrade::actors::Terminal;
 use seatrial::upgrade::course::Course;
 use seatrial::upgrade::population;
-use seatrial::upgrade::world::Plain;
+use seatrial::upgrade::world::{Plain, World as _};
 use serde_json::Value;
 
 use crate::control_plane::{ControlPlane, command, programs};
@@ -179,7 +179,15 @@ struct Helm<'p> {
     stage: &'p Stage,
 }
 
-impl Helm<'_> {
+impl<'p> Helm<'p> {
+    /// The program's own name is written into managed fields, so it must be `helm`.
+    fn new(plane: &'p ControlPlane, program: &Path, stage: &'p Stage) -> Self {
+        let folder = plane.path("bin");
+        fs::create_dir_all(&folder).unwrap();
+        std::os::unix::fs::symlink(program, folder.join("helm")).unwrap();
+        Self { plane, program: folder.join("helm"), stage }
+    }
+
     fn run(&self, arguments: &[&str]) -> Output {
         let home = self.plane.path("helm");
         command(&self.program)
@@ -218,6 +226,11 @@ impl Helm<'_> {
         play.acts.iter().map(&mut act).collect()
     }
 
+    fn records_unless_gone(&self, play: &Play) -> Vec<(Value, Vec<String>)> {
+        let gone = play.acts.iter().any(|(word, ..)| *word == "uninstall");
+        if gone { Vec::new() } else { self.records() }
+    }
+
     /// Every revision as Helm itself reads it from the server: status, texts, manifest, hooks, values, notes.
     fn records(&self) -> Vec<(Value, Vec<String>)> {
         let history = self.run(&["history", RELEASE, "-o", "json"]);
@@ -246,6 +259,79 @@ fn terminal(output: &Output) -> Terminal {
     }
 }
 
+/// What is left on a control plane, field by field, without what two servers can't have in common.
+fn objects(plane: &ControlPlane) -> BTreeMap<String, Value> {
+    let mut world = Plain::new(plane.connect(), 0.0);
+    let objects = world.objects().unwrap();
+    let kept = objects.iter().filter(|object| !MADE_UP.contains(&object["kind"].as_str().unwrap()));
+    kept.map(|object| {
+        let (kind, metadata) = (object["kind"].as_str().unwrap(), &object["metadata"]);
+        let namespace = metadata["namespace"].as_str().unwrap_or("");
+        (format!("{kind}/{namespace}/{}", metadata["name"].as_str().unwrap()), comparable(object))
+    })
+    .collect()
+}
+
+/// Kinds with made-up names or a life of their own.
+const MADE_UP: &[&str] = &[
+    "Event",
+    "Lease",
+    "Pod",
+    "ReplicaSet",
+    "Endpoints",
+    "EndpointSlice",
+    "APIService",
+    "IPAddress",
+    "FlowSchema",
+    "PriorityLevelConfiguration",
+    "ComponentStatus",
+];
+
+fn comparable(object: &Value) -> Value {
+    let mut object = object.clone();
+    object.as_object_mut().unwrap().remove("status");
+    let is_record = object["type"] == "helm.sh/release.v1";
+    if is_record {
+        object.as_object_mut().unwrap().remove("data");
+    }
+    // Addresses are given by chance.
+    if let Some(spec) = object["spec"].as_object_mut() {
+        spec.retain(|key, _| !matches!(key.as_str(), "clusterIP" | "clusterIPs"));
+    }
+    let metadata = object["metadata"].as_object_mut().unwrap();
+    metadata.retain(|key, _| !matches!(key.as_str(), "uid" | "resourceVersion" | "creationTimestamp"));
+    if let Some(labels) = metadata.get_mut("labels").and_then(Value::as_object_mut) {
+        labels.retain(|key, _| !is_record || !matches!(key.as_str(), "createdAt" | "modifiedAt"));
+    }
+    let managed = metadata.get_mut("managedFields").and_then(Value::as_array_mut);
+    if let Some(managed) = managed {
+        // What controllers manage comes when it comes.
+        managed.retain(|entry| {
+            entry["manager"] != "kube-controller-manager" && entry["manager"] != "kube-apiserver"
+        });
+        managed.iter_mut().for_each(|entry| drop(entry.as_object_mut().unwrap().remove("time")));
+        managed.sort_by_key(Value::to_string);
+    }
+    object
+}
+
+fn unequal(real: &BTreeMap<String, Value>, ours: &BTreeMap<String, Value>) -> Vec<String> {
+    let names: BTreeSet<&String> = real.keys().chain(ours.keys()).collect();
+    let differing = names.into_iter().filter(|name| real.get(*name) != ours.get(*name));
+    differing
+        .map(|name| {
+            let text = |objects: &BTreeMap<String, Value>| {
+                objects
+                    .get(name)
+                    .map_or(String::new(), |object| serde_json::to_string_pretty(object).unwrap())
+            };
+            let (real, ours) = (text(real), text(ours));
+            let diff = similar::TextDiff::from_lines(&real, &ours);
+            format!("{name}:\n{}", diff.unified_diff().context_radius(3))
+        })
+        .collect()
+}
+
 /// Plays the same by all three and compares them step by step.
 fn compare(actor: &str, play: &Play) -> Option<Vec<Seen>> {
     let folder = programs(&[actor])?;
@@ -253,9 +339,9 @@ fn compare(actor: &str, play: &Play) -> Option<Vec<Seen>> {
     let plane = ControlPlane::start()?;
     let real = {
         let _kubelet = Kubelet::start(&plane);
-        let helm = Helm { plane: &plane, program: folder.join(actor), stage: &stage };
+        let helm = Helm::new(&plane, &folder.join(actor), &stage);
         let seen = helm.play(play);
-        (seen, helm.records_unless_gone(play))
+        (seen, helm.records_unless_gone(play), objects(&plane))
     };
     drop(plane);
     let plane = ControlPlane::start()?;
@@ -263,22 +349,16 @@ fn compare(actor: &str, play: &Play) -> Option<Vec<Seen>> {
     let (kubeconfig, settle) = (plane.kubeconfig().display().to_string(), SETTLE.to_string());
     let cluster = ["--engine", "cluster", "--kubeconfig", &kubeconfig, "--settle", &settle];
     let ours = driven(&stage, actor, play, &cluster);
-    let helm = Helm { plane: &plane, program: folder.join(actor), stage: &stage };
-    let records = helm.records_unless_gone(play);
+    let left = objects(&plane);
+    let records = Helm::new(&plane, &folder.join(actor), &stage).records_unless_gone(play);
     drop(kubelet);
     let simulated = driven(&stage, actor, play, &["--engine", "sim"]);
     let mut complaints = differences("driver on the real server", &real.0, &ours);
     complaints.extend(differences("simulation", &real.0, &simulated));
+    complaints.extend(unequal(&real.2, &left));
     assert!(complaints.is_empty(), "{actor} is unlike the real program:\n{}", complaints.join("\n"));
     assert_eq!(real.1, records, "{actor}'s release records read otherwise");
     Some(real.0)
-}
-
-impl Helm<'_> {
-    fn records_unless_gone(&self, play: &Play) -> Vec<(Value, Vec<String>)> {
-        let gone = play.acts.iter().any(|(word, ..)| *word == "uninstall");
-        if gone { Vec::new() } else { self.records() }
-    }
 }
 
 fn differences(who: &str, real: &[Seen], other: &[Seen]) -> Vec<String> {

@@ -146,7 +146,10 @@ impl Request {
             path.push_str("/namespaces/");
             path.push_str(&self.namespace);
         }
-        for part in [plural, &self.name, &self.subresource] {
+        // A new object goes to its collection; its name is in the body.
+        let is_new = self.verb == Verb::Create && self.subresource.is_empty();
+        let name = if is_new { "" } else { self.name.as_str() };
+        for part in [plural.as_str(), name, self.subresource.as_str()] {
             if !part.is_empty() {
                 path.push('/');
                 path.push_str(part);

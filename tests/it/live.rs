@@ -217,7 +217,8 @@ impl<'p> Helm<'p> {
         assert!(install.status.success(), "{}", String::from_utf8_lossy(&install.stderr));
         let populate =
             course.step("user", "populate", "", "", |world| Ok((population::populate(world)?, Vec::new())));
-        assert_eq!(populate.unwrap().exit_code, 0);
+        let populate = populate.unwrap();
+        assert_eq!(populate.exit_code, 0, "{}", populate.stderr);
         let mut act = |act: &Act| {
             let step =
                 course.step("helm", act.0, "", NAMESPACE, |_| Ok((terminal(&self.act(*act)), Vec::new())));

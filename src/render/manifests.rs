@@ -111,14 +111,16 @@ struct Sorter<'a> {
 impl Sorter<'_> {
     fn take(&mut self, path: &str, document: &str) -> Result<(), Error> {
         let wrap = |error: Error| error.wrap(&format!("YAML parse error on {path}"));
-        let object = yaml::to_json(document.as_bytes(), self.limits)
-            .map_err(|error| wrap(Error::new(error.message)))?;
+        let object = self.sent(document).map_err(|error| wrap(Error::new(error.message)))?;
         let head = Head::read(&object, self.helm).map_err(wrap)?;
         let manifest = Manifest { source: path.to_owned(), text: document.into(), object: Arc::new(object) };
         let Some(events) = head.annotations.get("helm.sh/hook") else {
             self.generic.push((head.kind, manifest));
             return Ok(());
         };
+        // Hooks are sent one by one, as they were cut out.
+        let object = self.read(document).map_err(|error| wrap(Error::new(error.message)))?;
+        let manifest = Manifest { object: Arc::new(object), ..manifest };
         let known: Option<Vec<_>> =
             events.split(',').map(|event| HookEvent::parse(&event.trim().to_lowercase())).collect();
         match known {
@@ -126,6 +128,16 @@ impl Sorter<'_> {
             None => self.skip(events),
         }
         Ok(())
+    }
+
+    /// A document as the cluster gets it: cutting took the line break at its end, the release's manifest puts one back,
+    /// and a block scalar there has it in its value.
+    fn sent(&self, document: &str) -> Result<Value, yaml::Error> {
+        self.read(&format!("{document}\n")).or_else(|_| self.read(document))
+    }
+
+    fn read(&self, document: &str) -> Result<Value, yaml::Error> {
+        yaml::to_json(document.as_bytes(), self.limits)
     }
 
     fn skip(&mut self, events: &str) {

@@ -11,8 +11,16 @@ use crate::upgrade::actors::helm::{HOOK, RELEASE_NAME};
 use crate::upgrade::trace::{Action, Event};
 
 /// Kinds that a cluster writes for itself and nobody looks at.
-const NOISE: &[&str] =
-    &["Event", "Lease", "Endpoints", "EndpointSlice", "ControllerRevision", "Node", "APIService"];
+const NOISE: &[&str] = &[
+    "Event",
+    "Lease",
+    "Endpoints",
+    "EndpointSlice",
+    "ControllerRevision",
+    "Node",
+    "APIService",
+    "IPAddress",
+];
 
 /// Kinds besides custom ones whose loss a user notices.
 const VISIBLE: &[&str] =

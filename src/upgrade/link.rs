@@ -81,6 +81,14 @@ impl<'c> Link<'c> {
         manager.clone_into(&mut self.manager);
     }
 
+    /// Does something whose writes carry another field manager.
+    pub fn managed_by<T>(&mut self, manager: &str, action: impl FnOnce(&mut Self) -> T) -> T {
+        let own = std::mem::replace(&mut self.manager, manager.to_owned());
+        let result = action(self);
+        self.manager = own;
+        result
+    }
+
     /// GET of one object.
     ///
     /// # Errors

@@ -285,7 +285,9 @@ fn metadata_from(metadata: &Value) -> Metadata {
 /// # Errors
 /// A document that is no YAML.
 pub fn manifests_from(text: &str) -> Result<Vec<Manifest>, RecordError> {
-    text.split("\n---")
+    text.strip_suffix('\n')
+        .unwrap_or(text)
+        .split("\n---")
         .map(|part| part.strip_prefix("---").unwrap_or(part))
         .filter_map(|part| document_from(part).transpose())
         .collect()
@@ -300,12 +302,9 @@ fn document_from(part: &str) -> Result<Option<Manifest>, RecordError> {
     if text.trim().is_empty() {
         return Ok(None);
     }
-    let object = parse(text)?;
-    Ok(Some(Manifest {
-        source: source.trim().to_owned(),
-        text: text.trim_end().into(),
-        object: Arc::new(object),
-    }))
+    // The line break before the next separator belongs to the document: a block scalar at its end has it.
+    let object = parse(&format!("{text}\n"))?;
+    Ok(Some(Manifest { source: source.trim().to_owned(), text: text.into(), object: Arc::new(object) }))
 }
 
 fn hook_from(hook: &Value) -> Result<Hook, RecordError> {

@@ -22,6 +22,9 @@ use crate::upgrade::release::{Release, Status};
 /// Source: Kubernetes, `staging/src/k8s.io/api/core/v1/types.go`, `MaxSecretSize`.
 pub const SECRET_LIMIT: usize = 1 << 20;
 
+/// Field manager of records: Helm names none when it writes them, and the server takes it from the user agent.
+const MANAGER: &str = "Helm";
+
 /// What a stored reference begins with; base64 never does.
 const REFERENCE: &str = "%seatrial ";
 
@@ -109,7 +112,8 @@ impl<'r> Storage<'r> {
             self.trim(link, &release.name, history_max - 1)?;
         }
         self.within_limit(release, "create")?;
-        match link.create(&self.address(release), Arc::new(self.secret(release, "createdAt"))) {
+        let (address, secret) = (self.address(release), Arc::new(self.secret(release, "createdAt")));
+        match link.managed_by(MANAGER, |link| link.create(&address, secret)) {
             Ok(_) => Ok(()),
             Err(fault) if fault.already_exists() => Err("release: already exists".to_owned()),
             Err(fault) => Err(format!("create: failed to create: {}", fault.text)),
@@ -122,7 +126,8 @@ impl<'r> Storage<'r> {
     /// `update: failed to update: …`, with the server's reason.
     pub fn update(&self, link: &mut Link<'_>, release: &Release) -> Result<(), String> {
         self.within_limit(release, "update")?;
-        link.update(&self.address(release), Arc::new(self.secret(release, "modifiedAt")))
+        let (address, secret) = (self.address(release), Arc::new(self.secret(release, "modifiedAt")));
+        link.managed_by(MANAGER, |link| link.update(&address, secret))
             .map(|_| ())
             .map_err(|fault| format!("update: failed to update: {}", fault.text))
     }

@@ -130,9 +130,11 @@ fn create_namespace(session: &mut Session<'_, '_>) -> Result<(), String> {
         return Ok(());
     }
     let name = &session.subject.namespace;
-    let object = Arc::new(
-        json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": {"name": name}}}),
-    );
+    // A typed object is sent: the empty parts become fields that Helm manages.
+    let object = Arc::new(json!({
+        "apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": {"name": name}},
+        "spec": {}, "status": {},
+    }));
     let served = session.link.discover().map_err(|fault| fault.text)?;
     let targets = build(&served, [&object], name, session.forge)?;
     let server_side = session.dialect.is_v4() && session.flags.server_side != ServerSide::No;

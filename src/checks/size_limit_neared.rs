@@ -98,6 +98,7 @@ fn record(context: &Context<'_>, findings: &mut Findings) {
         status: Status::Deployed,
         description: "Upgrade complete".to_owned(),
         render: Arc::clone(context.scene.after),
+        rollback_revision: 0,
         apply_method: ApplyMethod::ClientSide,
         first_deployed: 0.0,
         last_deployed: 0.0,

@@ -100,9 +100,13 @@ fn to_json(release: &Release) -> Value {
         "namespace": release.namespace,
     });
     if let Some(map) = record.as_object_mut() {
-        if let (Some(notes), Some(info)) = (&render.notes, map.get_mut("info").and_then(Value::as_object_mut))
-        {
-            info.insert("notes".to_owned(), Value::from(notes.as_str()));
+        if let Some(info) = map.get_mut("info").and_then(Value::as_object_mut) {
+            if let Some(notes) = &render.notes {
+                info.insert("notes".to_owned(), Value::from(notes.as_str()));
+            }
+            if release.rollback_revision > 0 {
+                info.insert("rollback_revision".to_owned(), Value::from(release.rollback_revision));
+            }
         }
         if release.apply_method != ApplyMethod::Unset {
             map.insert("apply_method".to_owned(), Value::from(release.apply_method.as_str()));
@@ -236,6 +240,7 @@ fn from_json(record: &Value) -> Result<Release, RecordError> {
         status: Status::parse(k8s::text(record, "/info/status")),
         description: k8s::text(record, "/info/description").to_owned(),
         render: Arc::new(render),
+        rollback_revision: record.pointer("/info/rollback_revision").and_then(Value::as_u64).unwrap_or(0),
         apply_method: ApplyMethod::parse(k8s::text(record, "/apply_method")),
         first_deployed: 0.0,
         last_deployed: 0.0,

@@ -107,6 +107,8 @@ pub struct Release {
     pub description: String,
     /// Chart, values, manifest and hooks.
     pub render: Arc<Render>,
+    /// The revision that this one went back to, where the record says so (Helm 4); 0 for none.
+    pub rollback_revision: u64,
     /// How its objects were written.
     pub apply_method: ApplyMethod,
     /// Seconds (rehearsal time) of the first deployment of the release.

@@ -294,6 +294,7 @@ fn revision(session: &Session<'_, '_>, number: u64, status: Status, render: Arc<
         status,
         description: String::new(),
         render,
+        rollback_revision: 0,
         apply_method: ApplyMethod::Unset,
         first_deployed: now,
         last_deployed: now,

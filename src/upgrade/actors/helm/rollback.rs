@@ -42,6 +42,7 @@ pub(super) fn roll(session: &mut Session<'_, '_>, to: u64) -> Result<(), String>
         session.flags.description.clone()
     };
     target.apply_method = session.method_mark(server_side);
+    target.rollback_revision = if session.dialect.is_v4() { to } else { 0 };
     session.storage.create(&mut session.link, &target, session.flags.history_max)?;
     perform(session, &mut current, &mut target, server_side)?;
     supersede(session, &target)?;

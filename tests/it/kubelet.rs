@@ -74,11 +74,11 @@ impl Node {
                 true if self.run(pod) => json!({"phase": "Succeeded"}),
                 true => json!({"phase": "Failed"}),
             };
-            self.report(pod, status);
+            self.report(pod, &status);
         }
     }
 
-    fn report(&mut self, pod: &Value, status: Value) {
+    fn report(&mut self, pod: &Value, status: &Value) {
         let metadata = &pod["metadata"];
         let body = Arc::new(json!({"status": status}));
         let request = Request::patch(

@@ -1,0 +1,208 @@
+//! The program from outside: exit codes, streams, hostile input, the report's schema.
+
+use std::io::Write as _;
+use std::path::Path;
+use std::process::{Command, Output};
+
+fn seatrial(arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_seatrial"));
+    command.args(arguments).env_remove("SEATRIAL_CHARTS_CACHE").env_remove("KUBECONFIG");
+    command.output().unwrap()
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+fn standin(side: &str) -> String {
+    format!("{}/examples/standin/{side}", env!("CARGO_MANIFEST_DIR"))
+}
+
+#[test]
+fn usage_errors_exit_with_one_and_help_with_zero() {
+    for arguments in [&["verify"][..], &["nonsense"], &["verify", "a", "b", "--gate", "x"], &["golden"]] {
+        let output = seatrial(arguments);
+        assert_eq!(output.status.code(), Some(1), "{arguments:?}: {}", stderr(&output));
+        assert!(output.stdout.is_empty(), "{arguments:?}");
+    }
+    for command in ["verify", "template", "diff", "rehearse", "pull", "golden", "explain", "demo"] {
+        let output = seatrial(&[command, "--help"]);
+        assert_eq!(output.status.code(), Some(0), "{command}");
+        assert!(stdout(&output).contains("Usage:"), "{command}");
+    }
+}
+
+#[test]
+fn errors_name_the_place_and_the_way_on() {
+    let cases: &[(&[&str], &str)] = &[
+        (&["template", "no/such/chart"], "no such file or directory"),
+        (&["template", "unknown@1.0.0", "--offline"], "oci://"),
+        (&["template", "kubeflow-trainer@9.9.9", "--offline"], "--offline"),
+        (&["template", "oci://127.0.0.1:1/a/b:1", "--plain-http"], "127.0.0.1:1"),
+        (&["template", "oci://127.0.0.1:1/a/b@sha256:zz"], "malformed digest"),
+        (&["explain", "no_such_check"], "explain"),
+        (&["verify", "a", "b", "-o", "pdf"], "no such format"),
+        (&["golden", "check", "--config", "absent.yaml"], "absent.yaml"),
+    ];
+    for (arguments, wanted) in cases {
+        let output = seatrial(arguments);
+        assert_eq!(output.status.code(), Some(1), "{arguments:?}");
+        let text = stderr(&output);
+        assert!(text.contains(wanted), "{arguments:?}: {text}");
+        assert!(!text.contains("panicked"), "{text}");
+    }
+}
+
+#[test]
+fn template_prints_what_helm_prints_and_fails_as_helm_fails() {
+    let output = seatrial(&["template", "r", &standin("after"), "-n", "ns", "--include-crds"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(stdout(&output).starts_with("---\n# Source: trainer-standin/"), "{}", stdout(&output));
+    let output = seatrial(&["template", "r", &standin("after"), "--set", "runtimes=1"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stderr(&output).starts_with("Error: "), "{}", stderr(&output));
+    assert!(output.stdout.is_empty());
+}
+
+#[test]
+fn diff_names_moves_between_places() {
+    let output = seatrial(&["diff", &standin("before"), &standin("after"), "-n", "ns"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let text = stdout(&output);
+    assert!(text.contains("CustomResourceDefinition//trainjobs.trainer.kubeflow.org  moves from crds/ to the release"), "{text}");
+    assert!(text.contains("moves from the release to a ConfigMap that a hook applies"), "{text}");
+}
+
+#[test]
+fn explain_tells_every_check() {
+    let list = stdout(&seatrial(&["explain"]));
+    for line in list.lines() {
+        let id = line.split_whitespace().next().unwrap();
+        let output = seatrial(&["explain", id]);
+        assert!(stdout(&output).contains("## What to do"), "{id}");
+    }
+    assert!(list.lines().count() >= 15, "{list}");
+}
+
+#[test]
+fn golden_files_are_written_and_compared() {
+    let dir = tempfile::tempdir().unwrap();
+    let config = dir.path().join("seatrial-golden.yaml");
+    let text = format!("releases:\n- name: demo\n  chart: {}\n  helm: ['3.22', '4.3']\n", standin("before"));
+    std::fs::write(&config, text).unwrap();
+    let config = config.to_str().unwrap();
+    assert_eq!(seatrial(&["golden", "check", "--config", config]).status.code(), Some(2));
+    assert_eq!(seatrial(&["golden", "update", "--config", config]).status.code(), Some(0));
+    let output = seatrial(&["golden", "check", "--config", config]);
+    assert_eq!((output.status.code(), stdout(&output).as_str()), (Some(0), "2 passed, 0 failed\n"));
+    let file = dir.path().join("golden/demo.helm-4.3.yaml");
+    let changed = std::fs::read_to_string(&file).unwrap().replace("replicas: 1", "replicas: 2");
+    std::fs::write(&file, changed).unwrap();
+    let output = seatrial(&["golden", "check", "--config", config]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stdout(&output).contains("-  replicas: 2"), "{}", stdout(&output));
+}
+
+/// A gzipped tar of these entries; a name that starts with `link:` becomes a symbolic link.
+fn archive(entries: &[(&str, &[u8])]) -> Vec<u8> {
+    let mut builder = tar::Builder::new(flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast()));
+    for (name, data) in entries {
+        let mut header = tar::Header::new_gnu();
+        header.set_size(data.len() as u64);
+        header.set_mode(0o644);
+        // `set_path` refuses what an attacker would write.
+        let bytes = name.as_bytes();
+        header.as_old_mut().name[..bytes.len()].copy_from_slice(bytes);
+        header.set_cksum();
+        builder.append(&header, *data).unwrap();
+    }
+    builder.into_inner().unwrap().finish().unwrap()
+}
+
+fn refused(name: &str, bytes: &[u8], wanted: &str) {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("chart.tgz");
+    std::fs::write(&path, bytes).unwrap();
+    let start = std::time::Instant::now();
+    let output = seatrial(&["template", path.to_str().unwrap()]);
+    let text = stderr(&output);
+    assert_eq!(output.status.code(), Some(1), "{name}: {text}");
+    assert!(text.contains(wanted), "{name}: {text}");
+    assert!(!text.contains("panicked"), "{name}: {text}");
+    assert!(start.elapsed().as_secs() < 60, "{name} took {:?}", start.elapsed());
+}
+
+const CHART: &[u8] = b"apiVersion: v2\nname: c\nversion: 1.0.0\n";
+
+#[test]
+fn broken_and_hostile_archives_are_refused() {
+    let whole = archive(&[("c/Chart.yaml", CHART), ("c/values.yaml", &[b'#'; 4000])]);
+    refused("truncated", &whole[..whole.len() / 2], "");
+    refused("no archive", b"hello", "");
+    refused("no Chart.yaml", &archive(&[("c/values.yaml", b"a: 1")]), "Chart.yaml");
+    refused("path escape", &archive(&[("c/Chart.yaml", CHART), ("c/../../etc/x", b"x")]), "");
+    let bomb = vec![0_u8; 200 << 20];
+    refused("expansion", &archive(&[("c/Chart.yaml", CHART), ("c/big", &bomb)]), "");
+}
+
+#[test]
+fn yaml_bombs_and_endless_templates_end() {
+    let mut values = String::from("a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n");
+    for n in 1..12 {
+        let last = format!("*a{}", n - 1);
+        values.push_str(&format!("a{n}: &a{n} [{}]\n", vec![last; 10].join(", ")));
+    }
+    refused("alias bomb", &archive(&[("c/Chart.yaml", CHART), ("c/values.yaml", values.as_bytes())]), "");
+    let deep = "[".repeat(200_000);
+    refused("deep flow", &archive(&[("c/Chart.yaml", CHART), ("c/values.yaml", deep.as_bytes())]), "");
+    let looping = b"{{ define \"a\" }}{{ include \"a\" . }}{{ end }}{{ include \"a\" . }}";
+    refused("include loop", &archive(&[("c/Chart.yaml", CHART), ("c/templates/a.yaml", looping)]), "");
+    let endless = b"{{ range $i := until 1000000 }}{{ range $j := until 1000000 }}x{{ end }}{{ end }}";
+    refused("endless loop", &archive(&[("c/Chart.yaml", CHART), ("c/templates/a.yaml", endless)]), "--limit-");
+    let growing = b"{{ $s := \"x\" }}{{ range until 64 }}{{ $s = print $s $s }}{{ end }}{{ $s }}";
+    refused("doubling", &archive(&[("c/Chart.yaml", CHART), ("c/templates/a.yaml", growing)]), "--limit-");
+}
+
+#[test]
+fn control_characters_of_charts_do_not_reach_the_terminal() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::create_dir(dir.path().join("templates")).unwrap();
+    std::fs::write(dir.path().join("Chart.yaml"), CHART).unwrap();
+    let mut file = std::fs::File::create(dir.path().join("templates/a.yaml")).unwrap();
+    file.write_all(b"{{ fail \"\x1b[31mred\" }}").unwrap();
+    let output = seatrial(&["template", dir.path().to_str().unwrap()]);
+    assert!(!stderr(&output).contains('\u{1b}'), "{}", stderr(&output));
+}
+
+fn demo(format: &str, path: &Path) -> Option<i32> {
+    seatrial(&["demo", "-o", &format!("{format}={}", path.display())]).status.code()
+}
+
+#[test]
+fn demo_loses_objects_and_its_report_fits_the_published_schema() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("report.json");
+    assert_eq!(demo("json", &path), Some(3));
+    let report: serde_json::Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+    let schema = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/report.schema.json");
+    let schema: serde_json::Value = serde_json::from_slice(&std::fs::read(schema).unwrap()).unwrap();
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    let errors: Vec<String> = validator.iter_errors(&report).take(5).map(|e| format!("{}: {e}", e.instance_path())).collect();
+    assert!(errors.is_empty(), "{errors:#?}");
+    assert_eq!(report["verdict"]["exit_code"], 3);
+    let actors: Vec<&str> = report["rehearsals"].as_array().unwrap().iter().map(|r| r["actor"].as_str().unwrap()).collect();
+    assert_eq!(actors, ["helm3", "helm4"]);
+}
+
+#[test]
+fn the_same_input_gives_the_same_bytes() {
+    let dir = tempfile::tempdir().unwrap();
+    let (first, second) = (dir.path().join("a.json"), dir.path().join("b.json"));
+    demo("json", &first);
+    demo("json", &second);
+    assert!(std::fs::read(first).unwrap() == std::fs::read(second).unwrap(), "two runs of the demo differ");
+}

@@ -73,7 +73,12 @@ fn diff_names_moves_between_places() {
     let output = seatrial(&["diff", &standin("before"), &standin("after"), "-n", "ns"]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let text = stdout(&output);
-    assert!(text.contains("CustomResourceDefinition//trainjobs.trainer.kubeflow.org  moves from crds/ to the release"), "{text}");
+    assert!(
+        text.contains(
+            "CustomResourceDefinition//trainjobs.trainer.kubeflow.org  moves from crds/ to the release"
+        ),
+        "{text}"
+    );
     assert!(text.contains("moves from the release to a ConfigMap that a hook applies"), "{text}");
 }
 
@@ -109,7 +114,8 @@ fn golden_files_are_written_and_compared() {
 
 /// A gzipped tar of these entries; a name that starts with `link:` becomes a symbolic link.
 fn archive(entries: &[(&str, &[u8])]) -> Vec<u8> {
-    let mut builder = tar::Builder::new(flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast()));
+    let mut builder =
+        tar::Builder::new(flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast()));
     for (name, data) in entries {
         let mut header = tar::Header::new_gnu();
         header.set_size(data.len() as u64);
@@ -162,7 +168,11 @@ fn yaml_bombs_and_endless_templates_end() {
     let looping = b"{{ define \"a\" }}{{ include \"a\" . }}{{ end }}{{ include \"a\" . }}";
     refused("include loop", &archive(&[("c/Chart.yaml", CHART), ("c/templates/a.yaml", looping)]), "");
     let endless = b"{{ range $i := until 1000000 }}{{ range $j := until 1000000 }}x{{ end }}{{ end }}";
-    refused("endless loop", &archive(&[("c/Chart.yaml", CHART), ("c/templates/a.yaml", endless)]), "--limit-");
+    refused(
+        "endless loop",
+        &archive(&[("c/Chart.yaml", CHART), ("c/templates/a.yaml", endless)]),
+        "--limit-",
+    );
     let growing = b"{{ $s := \"x\" }}{{ range until 64 }}{{ $s = print $s $s }}{{ end }}{{ $s }}";
     refused("doubling", &archive(&[("c/Chart.yaml", CHART), ("c/templates/a.yaml", growing)]), "--limit-");
 }
@@ -191,10 +201,12 @@ fn demo_loses_objects_and_its_report_fits_the_published_schema() {
     let schema = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/report.schema.json");
     let schema: serde_json::Value = serde_json::from_slice(&std::fs::read(schema).unwrap()).unwrap();
     let validator = jsonschema::validator_for(&schema).unwrap();
-    let errors: Vec<String> = validator.iter_errors(&report).take(5).map(|e| format!("{}: {e}", e.instance_path())).collect();
+    let errors: Vec<String> =
+        validator.iter_errors(&report).take(5).map(|e| format!("{}: {e}", e.instance_path())).collect();
     assert!(errors.is_empty(), "{errors:#?}");
     assert_eq!(report["verdict"]["exit_code"], 3);
-    let actors: Vec<&str> = report["rehearsals"].as_array().unwrap().iter().map(|r| r["actor"].as_str().unwrap()).collect();
+    let actors: Vec<&str> =
+        report["rehearsals"].as_array().unwrap().iter().map(|r| r["actor"].as_str().unwrap()).collect();
     assert_eq!(actors, ["helm3", "helm4"]);
 }
 

@@ -4,6 +4,7 @@ use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Output};
 
+#[expect(clippy::disallowed_methods, reason = "the program is tested from outside")]
 fn seatrial(arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_seatrial"));
     command.args(arguments).env_remove("SEATRIAL_CHARTS_CACHE").env_remove("KUBECONFIG");

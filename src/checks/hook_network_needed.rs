@@ -111,11 +111,20 @@ pub(super) fn check(context: &Context<'_>, findings: &mut Findings) {
     }
 }
 
+/// Words before a program in a command line.
+const LEADING: &[&str] =
+    &["sh", "bash", "ash", "dash", "exec", "sudo", "then", "do", "else", "if", "while", "!", "{", "("];
+
+/// Whether a word stands before the program: the shell itself, flags, assignments, keywords.
+fn leads(word: &str) -> bool {
+    let program = word.rsplit('/').next().unwrap_or(word);
+    word.starts_with('-') || word.contains('=') || LEADING.contains(&program)
+}
+
 fn fetches(script: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for command in script.lines().flat_map(|line| line.split([';', '|', '&'])) {
-        let mut words =
-            command.split_whitespace().skip_while(|word| word.starts_with('-') || word.contains('='));
+        let mut words = command.split_whitespace().skip_while(|word| leads(word));
         let (Some(program), second) = (words.next(), words.find(|word| !word.starts_with('-'))) else {
             continue;
         };

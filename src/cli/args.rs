@@ -283,7 +283,7 @@ pub struct OutputFlags {
 /// Arguments of `template`.
 #[derive(Args, Debug)]
 pub struct Template {
-    /// [RELEASE] CHART
+    /// The chart, or the release name and the chart
     #[arg(value_name = "[RELEASE] CHART", num_args = 1..=2, required = true)]
     pub names: Vec<String>,
     /// Namespace of the release

@@ -39,7 +39,10 @@ impl Matrix {
             for way in &rehearsal.ways {
                 let cells = operations.iter().map(|column| cell(way, column)).collect();
                 let actor = format!("{} {}", rehearsal.actor, rehearsal.version);
-                rows.push(Row { actor, way: way.name.clone(), cells });
+                let made_elsewhere = !way.made_by.is_empty() && way.made_by != rehearsal.actor;
+                let born =
+                    if made_elsewhere { format!(" (release of {})", way.made_by) } else { String::new() };
+                rows.push(Row { actor, way: format!("{}{born}", way.name), cells });
             }
         }
         Self { operations, rows }

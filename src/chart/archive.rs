@@ -92,13 +92,12 @@ impl Unpacker<'_> {
                 self.limits.file_bytes
             )));
         }
-        let mut data = Vec::new();
-        entry.take(self.remaining).read_to_end(&mut data).map_err(|error| broken(&error))?;
+        let data = contents(entry.take(self.remaining), size).map_err(|error| broken(&error))?;
         self.remaining = self.remaining.saturating_sub(data.len() as u64);
         if (data.len() as u64) < size || self.remaining == 0 {
             return Err(self.too_large());
         }
-        Ok(without_mark(data))
+        Ok(if data.starts_with(BYTE_ORDER_MARK) { without_mark(data.to_vec()) } else { data })
     }
 
     fn too_large(&self) -> Error {
@@ -106,6 +105,27 @@ impl Unpacker<'_> {
         let most = self.limits.chart_bytes;
         Error::new(format!("decompressed chart is larger than the maximum {what} {most}"))
     }
+}
+
+/// Everything that a reader gives; `size`, which it most likely is, has met a limit already.
+fn contents(mut from: impl Read, size: u64) -> io::Result<Arc<[u8]>> {
+    // Made in its final place: most of the time goes into moving bytes.
+    let mut whole: Arc<[u8]> = std::iter::repeat_n(0, usize::try_from(size).unwrap_or_default()).collect();
+    let mut filled = 0;
+    while let Some(rest) = Arc::get_mut(&mut whole).and_then(|whole| whole.get_mut(filled..)) {
+        match from.read(rest) {
+            Ok(0) => break,
+            Ok(count) => filled += count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    let mut more = Vec::new();
+    from.read_to_end(&mut more)?;
+    if filled == whole.len() && more.is_empty() {
+        return Ok(whole);
+    }
+    Ok([whole.get(..filled).unwrap_or_default(), &more].concat().into())
 }
 
 /// A file's contents without a leading byte order mark.

@@ -3,6 +3,7 @@
 //! Behaviour: go.yaml.in/yaml v2.4.4, `decode.go`, into `interface{}`; sigs.k8s.io/yaml v1.6.0, `yaml.go`,
 //! `convertToJSONableObject`.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 use base64::Engine as _;
@@ -26,17 +27,74 @@ const NO_MAP_TO_MERGE: &str = "map merge requires map or sequence of maps as the
 const ALIAS_RANGE: (u64, u64) = (400_000, 4_000_000);
 
 /// How a document is to be decoded.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub(super) struct Mode {
     /// A key that occurs twice is an error.
     pub(super) strict: bool,
     /// Every number is a float.
     pub(super) floats: bool,
+    /// Keys of the root that are wanted, where not all of them are; the rest is checked and left out.
+    pub(super) wanted: Option<fn(&str) -> bool>,
+}
+
+/// What is made of a document: values, or nothing where it is only checked.
+trait Target: Sized {
+    type Map: Default;
+
+    fn scalar(scalar: &Resolved<'_>, floats: bool) -> Self;
+    fn list(items: Vec<Self>) -> Self;
+    fn map(map: Self::Map) -> Self;
+    fn insert(map: &mut Self::Map, key: &Key<'_>, value: Self);
+}
+
+impl Target for Value {
+    type Map = Map<String, Self>;
+
+    fn scalar(scalar: &Resolved<'_>, floats: bool) -> Self {
+        match *scalar {
+            Resolved::Bytes(ref bytes) => Self::String(go_string(bytes)),
+            Resolved::Scalar(scalar) => match scalar {
+                Scalar::Null => Self::Null,
+                Scalar::Bool(b) => Self::Bool(b),
+                Scalar::Int(i) if floats => Self::from(i as f64),
+                Scalar::Uint(u) if floats => Self::from(u as f64),
+                Scalar::Int(i) => Self::from(i),
+                Scalar::Uint(u) => Self::from(u),
+                Scalar::Float(f) if f.is_finite() => Self::from(f),
+                Scalar::Float(f) => Self::String(format!("{NOT_FINITE}{}", not_finite_name(f))),
+                Scalar::Text(text) | Scalar::Timestamp(text) => Self::String(text.to_owned()),
+            },
+        }
+    }
+
+    fn list(items: Vec<Self>) -> Self {
+        Self::Array(items)
+    }
+
+    fn map(map: Self::Map) -> Self {
+        Self::Object(map)
+    }
+
+    fn insert(map: &mut Self::Map, key: &Key<'_>, value: Self) {
+        if let Some(text) = key_text(key) {
+            map.insert(text.into_owned(), value);
+        }
+    }
+}
+
+/// Nothing is made: the document is only checked.
+impl Target for () {
+    type Map = ();
+
+    fn scalar(_: &Resolved<'_>, _: bool) {}
+    fn list(_: Vec<Self>) {}
+    fn map((): ()) {}
+    fn insert((): &mut (), _: &Key<'_>, (): ()) {}
 }
 
 /// A key of a mapping.
 enum Key<'d> {
-    Text(std::borrow::Cow<'d, str>),
+    Text(Cow<'d, str>),
     Other(Scalar<'d>),
     Collection,
 }
@@ -81,7 +139,10 @@ impl<'d, 'a> Decoder<'d, 'a> {
 
     /// Decodes the whole document.
     pub(super) fn root(mut self) -> Result<Value, Problem> {
-        let value = self.value(0)?;
+        if self.node(0)?.shape == Shape::Sequence {
+            self.mode.wanted = None;
+        }
+        let value: Value = self.value(0)?;
         if !self.duplicates.is_empty() {
             let text = format!("unmarshal errors:\n  {}", self.duplicates.join("\n  "));
             return Err(Problem::unnumbered(text, self.duplicate_line));
@@ -89,8 +150,14 @@ impl<'d, 'a> Decoder<'d, 'a> {
         if let Some(problem) = self.conversion {
             return Err(problem);
         }
-        if !self.not_finite {
-            return Ok(value);
+        if self.not_finite { self.refuse_not_finite(value) } else { Ok(value) }
+    }
+
+    /// Names the first float that JSON can't hold; where parts were left out, it may be in one of them.
+    fn refuse_not_finite(mut self, value: Value) -> Result<Value, Problem> {
+        if self.mode.wanted.take().is_some() {
+            (self.decoded, self.through_aliases, self.not_finite) = (1, 0, false);
+            return self.root();
         }
         match first_not_finite(&value) {
             Some(name) => Err(Problem::converter(format!("json: unsupported value: {name}"), 0)),
@@ -122,7 +189,7 @@ impl<'d, 'a> Decoder<'d, 'a> {
         Ok(())
     }
 
-    fn value(&mut self, index: u32) -> Result<Value, Problem> {
+    fn value<T: Target>(&mut self, index: u32) -> Result<T, Problem> {
         let node = self.node(index)?;
         self.count(node.line)?;
         match node.shape {
@@ -162,46 +229,54 @@ impl<'d, 'a> Decoder<'d, 'a> {
         Ok(())
     }
 
-    fn sequence(&mut self, index: u32, line: u32) -> Result<Value, Problem> {
+    fn sequence<T: Target>(&mut self, index: u32, line: u32) -> Result<T, Problem> {
         self.enter(line)?;
         let mut items = Vec::new();
         for child in self.document.children(index) {
             items.push(self.value(child)?);
         }
         self.depth -= 1;
-        Ok(Value::Array(items))
+        Ok(T::list(items))
     }
 
-    fn object(&mut self, index: u32, line: u32) -> Result<Value, Problem> {
+    fn object<T: Target>(&mut self, index: u32, line: u32) -> Result<T, Problem> {
         self.enter(line)?;
-        let mut map = Map::new();
-        self.mapping(index, &mut map, &mut Seen::new())?;
+        let mut map = T::Map::default();
+        self.mapping::<T>(index, &mut map, &mut Seen::new())?;
         self.depth -= 1;
-        Ok(Value::Object(map))
+        Ok(T::map(map))
     }
 
-    fn mapping(&mut self, index: u32, map: &mut Map<String, Value>, seen: &mut Seen) -> Result<(), Problem> {
+    fn mapping<T: Target>(&mut self, index: u32, map: &mut T::Map, seen: &mut Seen) -> Result<(), Problem> {
         let mut children = self.document.children(index);
         while let (Some(key), Some(value)) = (children.next(), children.next()) {
             if self.is_merge(key)? {
-                self.merge(value, map, seen)?;
+                self.merge::<T>(value, map, seen)?;
             } else {
-                self.entry(key, value, map, seen)?;
+                self.entry::<T>(key, value, map, seen)?;
             }
         }
         Ok(())
     }
 
-    fn entry(
+    fn entry<T: Target>(
         &mut self,
         key_index: u32,
         index: u32,
-        map: &mut Map<String, Value>,
+        map: &mut T::Map,
         seen: &mut Seen,
     ) -> Result<(), Problem> {
         let key = self.plain_key(key_index)?;
-        let value = self.value(index)?;
-        self.insert(&key, index, value, map, seen)
+        // The choice is among the root's keys; what stands below one that is wanted is wanted as well.
+        let wanted = self.mode.wanted.take();
+        let value = if wanted.is_none_or(|wanted| key_text(&key).is_none_or(|text| wanted(&text))) {
+            Some(self.value::<T>(index)?)
+        } else {
+            self.value::<()>(index)?;
+            None
+        };
+        self.mode.wanted = wanted;
+        self.insert::<T>(&key, index, value, map, seen)
     }
 
     /// A key that is no collection.
@@ -214,22 +289,22 @@ impl<'d, 'a> Decoder<'d, 'a> {
         Ok(key)
     }
 
-    fn insert(
+    fn insert<T: Target>(
         &mut self,
         key: &Key<'_>,
         index: u32,
-        value: Value,
-        map: &mut Map<String, Value>,
+        value: Option<T>,
+        map: &mut T::Map,
         seen: &mut Seen,
     ) -> Result<(), Problem> {
         if self.mode.strict && !self.first_time(key, index, seen)? {
             return Ok(());
         }
-        match key_text(key) {
-            Some(text) => {
-                map.insert(text, value);
-            }
-            None => self.refuse_key(key, index)?,
+        if !has_text(key) {
+            return self.refuse_key(key, index);
+        }
+        if let Some(value) = value {
+            T::insert(map, key, value);
         }
         Ok(())
     }
@@ -279,7 +354,7 @@ impl<'d, 'a> Decoder<'d, 'a> {
                 self.count(node.line)?;
                 self.follow(index, |this| this.key(target))
             }
-            Shape::Sequence | Shape::Mapping => self.value(index).map(|_| Key::Collection),
+            Shape::Sequence | Shape::Mapping => self.value::<()>(index).map(|()| Key::Collection),
         }
     }
 
@@ -291,25 +366,10 @@ impl<'d, 'a> Decoder<'d, 'a> {
         })
     }
 
-    fn scalar(&mut self, node: &'d Node<'a>) -> Result<Value, Problem> {
-        let scalar = match self.resolve(node)? {
-            Resolved::Bytes(bytes) => return Ok(Value::String(go_string(&bytes))),
-            Resolved::Scalar(scalar) => scalar,
-        };
-        Ok(match scalar {
-            Scalar::Null => Value::Null,
-            Scalar::Bool(b) => Value::Bool(b),
-            Scalar::Int(i) if self.mode.floats => Value::from(i as f64),
-            Scalar::Uint(u) if self.mode.floats => Value::from(u as f64),
-            Scalar::Int(i) => Value::from(i),
-            Scalar::Uint(u) => Value::from(u),
-            Scalar::Float(f) if f.is_finite() => Value::from(f),
-            Scalar::Float(f) => {
-                self.not_finite = true;
-                Value::String(format!("{NOT_FINITE}{}", not_finite_name(f)))
-            }
-            Scalar::Text(text) | Scalar::Timestamp(text) => Value::String(text.to_owned()),
-        })
+    fn scalar<T: Target>(&mut self, node: &'d Node<'a>) -> Result<T, Problem> {
+        let scalar = self.resolve(node)?;
+        self.not_finite |= matches!(scalar, Resolved::Scalar(Scalar::Float(f)) if !f.is_finite());
+        Ok(T::scalar(&scalar, self.mode.floats))
     }
 
     fn resolve(&self, node: &'d Node<'a>) -> Result<Resolved<'d>, Problem> {
@@ -341,32 +401,27 @@ impl<'d, 'a> Decoder<'d, 'a> {
     }
 
     /// Puts the entries of the mappings that a `<<` names into `map`; entries that are already there are replaced.
-    fn merge(&mut self, index: u32, map: &mut Map<String, Value>, seen: &mut Seen) -> Result<(), Problem> {
+    fn merge<T: Target>(&mut self, index: u32, map: &mut T::Map, seen: &mut Seen) -> Result<(), Problem> {
         if self.node(index)?.shape != Shape::Sequence {
-            return self.merge_one(index, map, seen);
+            return self.merge_one::<T>(index, map, seen);
         }
         let sources: Vec<u32> = self.document.children(index).collect();
-        sources.into_iter().rev().try_for_each(|source| self.merge_one(source, map, seen))
+        sources.into_iter().rev().try_for_each(|source| self.merge_one::<T>(source, map, seen))
     }
 
-    fn merge_one(
-        &mut self,
-        index: u32,
-        map: &mut Map<String, Value>,
-        seen: &mut Seen,
-    ) -> Result<(), Problem> {
+    fn merge_one<T: Target>(&mut self, index: u32, map: &mut T::Map, seen: &mut Seen) -> Result<(), Problem> {
         let node = self.node(index)?;
         match node.shape {
             Shape::Mapping => {
                 self.count(node.line)?;
                 self.enter(node.line)?;
-                self.mapping(index, map, seen)?;
+                self.mapping::<T>(index, map, seen)?;
                 self.depth -= 1;
                 Ok(())
             }
             Shape::Alias(target) if self.node(target)?.shape == Shape::Mapping => {
                 self.count(node.line)?;
-                self.follow(index, |this| this.merge_one(target, map, seen))
+                self.follow(index, |this| this.merge_one::<T>(target, map, seen))
             }
             _ => Err(Problem::unnumbered(NO_MAP_TO_MERGE, node.line)),
         }
@@ -392,15 +447,19 @@ fn allowed_share(decoded: u64) -> f64 {
 }
 
 /// The text of a key in JSON; `None` for null and integers beyond `i64`.
-fn key_text(key: &Key<'_>) -> Option<String> {
+fn key_text<'k>(key: &'k Key<'_>) -> Option<Cow<'k, str>> {
     Some(match key {
-        Key::Text(text) => text.clone().into_owned(),
-        Key::Other(Scalar::Bool(b)) => b.to_string(),
-        Key::Other(Scalar::Int(i)) => i.to_string(),
-        Key::Other(Scalar::Float(f)) => number::format_general_32(*f),
-        Key::Other(Scalar::Text(text) | Scalar::Timestamp(text)) => (*text).to_owned(),
+        Key::Text(text) => Cow::Borrowed(text),
+        Key::Other(Scalar::Bool(b)) => b.to_string().into(),
+        Key::Other(Scalar::Int(i)) => i.to_string().into(),
+        Key::Other(Scalar::Float(f)) => number::format_general_32(*f).into(),
+        Key::Other(Scalar::Text(text) | Scalar::Timestamp(text)) => Cow::Borrowed(text),
         Key::Other(Scalar::Null | Scalar::Uint(_)) | Key::Collection => return None,
     })
+}
+
+const fn has_text(key: &Key<'_>) -> bool {
+    !matches!(key, Key::Other(Scalar::Null | Scalar::Uint(_)) | Key::Collection)
 }
 
 const fn not_finite_name(f: f64) -> &'static str {

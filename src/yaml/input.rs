@@ -15,9 +15,16 @@ pub(super) struct Input<'a> {
     pub(super) text: Cow<'a, str>,
     /// Why the text ends early.
     pub(super) problem: Option<Problem>,
+    /// Whether `\n` is the only line break in the text.
+    pub(super) unix: bool,
 }
 
 impl<'a> Input<'a> {
+    fn new(text: Cow<'a, str>, problem: Option<&'static str>) -> Self {
+        let unix = !has_other_breaks(text.as_bytes());
+        Self { text, problem: problem.map(Problem::reader), unix }
+    }
+
     /// Decodes and checks `bytes`.
     pub(super) fn read(bytes: &'a [u8]) -> Self {
         match bytes {
@@ -43,11 +50,11 @@ fn read_utf8(bytes: &[u8]) -> Input<'_> {
         }
     };
     match checked {
-        Ok(text) => Input { text: Cow::Borrowed(text), problem: None },
+        Ok(text) => Input::new(Cow::Borrowed(text), None),
         Err((at, words)) => {
             let cut = chunk_start(bytes, at);
             let text = bytes.get(..cut).and_then(|b| std::str::from_utf8(b).ok()).unwrap_or("");
-            Input { text: Cow::Borrowed(text), problem: Some(Problem::reader(words)) }
+            Input::new(Cow::Borrowed(text), Some(words))
         }
     }
 }
@@ -97,41 +104,37 @@ fn malformed(bytes: &[u8]) -> &'static str {
 /// Offset of the first character that YAML forbids.
 fn first_forbidden(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
-    let mut from = 0;
-    while let Some(offset) = bytes.get(from..)?.iter().position(|&b| suspicious(b)) {
-        let at = from + offset;
-        if forbidden(bytes.get(at..).unwrap_or(&[])) {
-            return Some(at);
-        }
-        from = at + 1;
-    }
-    None
+    let blocks = bytes.chunks(BLOCK).enumerate();
+    // Without an early exit the loop over a block runs on many bytes at once.
+    let blocks = blocks.filter(|(_, block)| block.iter().fold(false, |found, &b| found | suspicious(b)));
+    let mut places = blocks.flat_map(|(index, block)| (index * BLOCK..).take(block.len()));
+    places.find(|&at| forbidden(bytes.get(at..).unwrap_or(&[])))
+}
+
+/// Bytes that are looked at together.
+const BLOCK: usize = 64;
+
+/// Whether a text has a line break that is no `\n`.
+fn has_other_breaks(bytes: &[u8]) -> bool {
+    memchr::memchr3_iter(b'\r', 0xC2, 0xE2, bytes).any(|at| {
+        let here = bytes.get(at..).unwrap_or(&[]);
+        matches!(here, [b'\r', ..] | [0xC2, 0x85, ..] | [0xE2, 0x80, 0xA8 | 0xA9, ..])
+    })
 }
 
 /// Bytes that are, or begin, a forbidden character.
 const fn suspicious(byte: u8) -> bool {
-    SUSPICIOUS[byte as usize]
+    let control = (byte < 0x20) & (byte != b'\t') & (byte != b'\n') & (byte != b'\r');
+    control | (byte == 0x7F) | (byte == 0xC2) | (byte == 0xEF)
 }
-
-static SUSPICIOUS: [bool; 256] = {
-    let mut table = [false; 256];
-    let mut byte = 0;
-    while byte < 0x20 {
-        table[byte] = !matches!(byte as u8, b'\t' | b'\n' | b'\r');
-        byte += 1;
-    }
-    table[0x7F] = true;
-    table[0xC2] = true;
-    table[0xEF] = true;
-    table
-};
 
 fn forbidden(at: &[u8]) -> bool {
     match at {
         [0xC2, 0x85, ..] => false,
         [0xC2, 0x80..=0x9F, ..] | [0xEF, 0xBF, 0xBE | 0xBF, ..] => true,
         [0xC2 | 0xEF, ..] => false,
-        _ => true,
+        [byte, ..] => suspicious(*byte),
+        [] => false,
     }
 }
 
@@ -162,7 +165,7 @@ fn read_utf16<'a>(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> Input<'a> {
     if problem.is_some() {
         text.truncate(marks.iter().map(|&(_, at)| at).take_while(|&at| at <= end).last().unwrap_or(0));
     }
-    Input { text: Cow::Owned(text), problem: problem.map(Problem::reader) }
+    Input::new(Cow::Owned(text), problem)
 }
 
 /// What is wrong with the surrogate at unit `at`.

@@ -66,7 +66,15 @@ impl Error {
 /// # Errors
 /// Whatever `Unmarshal` of `sigs.k8s.io/yaml` refuses, in its words, and texts beyond `limits`.
 pub fn to_json(text: &[u8], limits: &Limits) -> Result<Value, Error> {
-    decode(text, limits, Mode { strict: false, floats: false })
+    decode(text, limits, Mode::default())
+}
+
+/// Checks the first document as [`to_json`] does, but of a map only the entries are built whose keys are wanted.
+///
+/// # Errors
+/// Those of [`to_json`].
+pub fn to_json_partly(text: &[u8], wanted: fn(&str) -> bool, limits: &Limits) -> Result<Value, Error> {
+    decode(text, limits, Mode { wanted: Some(wanted), ..Mode::default() })
 }
 
 /// Like [`to_json`], and a duplicate key is an error.
@@ -74,7 +82,7 @@ pub fn to_json(text: &[u8], limits: &Limits) -> Result<Value, Error> {
 /// # Errors
 /// Whatever `UnmarshalStrict` of `sigs.k8s.io/yaml` refuses, in its words, and texts beyond `limits`.
 pub fn to_json_strict(text: &[u8], limits: &Limits) -> Result<Value, Error> {
-    decode(text, limits, Mode { strict: true, floats: false })
+    decode(text, limits, Mode { strict: true, ..Mode::default() })
 }
 
 /// Like [`to_json`], and every number is a float, as Go decodes into `interface{}`.
@@ -82,7 +90,7 @@ pub fn to_json_strict(text: &[u8], limits: &Limits) -> Result<Value, Error> {
 /// # Errors
 /// Those of [`to_json`].
 pub fn to_floats(text: &[u8], limits: &Limits) -> Result<Value, Error> {
-    decode(text, limits, Mode { strict: false, floats: true })
+    decode(text, limits, Mode { floats: true, ..Mode::default() })
 }
 
 /// Reads the first document the way Go decodes into `map[string]interface{}`: every number is a float; an empty

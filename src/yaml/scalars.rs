@@ -33,7 +33,7 @@ impl Fold {
 /// Bytes at which a plain scalar may end: 1 everywhere, 2 in flow context only.
 static PLAIN_STOPS: [u8; 256] = {
     let mut table = [0; 256];
-    let stops = [b' ', b'\t', b'\n', b'\r', b':', 0xC2, 0xE2];
+    let stops = [0, b' ', b'\t', b'\n', b'\r', b':', 0xC2, 0xE2];
     let mut i = 0;
     while i < stops.len() {
         table[stops[i] as usize] = 1;
@@ -93,6 +93,8 @@ impl<'a> Scanner<'a> {
             self.pos += stop.unwrap_or(self.rest().len());
             let ends = match self.at(0) {
                 b':' => self.blank_or_end(1),
+                // One space between two words; all else that a blank may mean is found out elsewhere.
+                b' ' => self.at(1) == b'#' || PLAIN_STOPS[usize::from(self.at(1))] & stops != 0,
                 0xC2 | 0xE2 => self.break_len(0) > 0,
                 _ => true,
             };
@@ -111,6 +113,7 @@ impl<'a> Scanner<'a> {
         start_line: u32,
     ) -> Result<(), Problem> {
         loop {
+            self.skip_spaces(usize::MAX);
             if self.blank(0) {
                 if *broken && self.at(0) == b'\t' && (self.column() as isize) < indent {
                     return Err(self.problem("found a tab character that violates indentation", start_line));
@@ -351,7 +354,7 @@ impl<'a> Scanner<'a> {
         let mut deepest = 0;
         loop {
             let wanted = if *indent == 0 { usize::MAX } else { indent.saturating_sub(self.column()) };
-            self.pos += self.rest().iter().take(wanted).take_while(|&&b| b == b' ').count();
+            self.skip_spaces(wanted);
             let column = self.column();
             deepest = deepest.max(column);
             if (*indent == 0 || column < *indent) && self.at(0) == b'\t' {

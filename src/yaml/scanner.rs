@@ -90,6 +90,8 @@ pub(super) struct Scanner<'a> {
     taken: usize,
     ready: bool,
     cut_short: Option<Problem>,
+    /// Whether `\n` is the only line break in the text.
+    unix: bool,
 }
 
 impl<'a> Scanner<'a> {
@@ -112,6 +114,7 @@ impl<'a> Scanner<'a> {
             taken: 0,
             ready: false,
             cut_short: input.problem.clone(),
+            unix: input.unix,
         }
     }
 
@@ -254,6 +257,28 @@ impl<'a> Scanner<'a> {
         }
     }
 
+    /// Steps over spaces, at most `most` of them.
+    #[inline]
+    pub(super) fn skip_spaces(&mut self, most: usize) {
+        let count = self.spaces(most);
+        if self.column_pos == self.pos {
+            self.column += count;
+            self.column_pos += count;
+        }
+        self.pos += count;
+    }
+
+    /// How many spaces follow, up to `most`; deeply nested texts are full of them.
+    #[inline]
+    fn spaces(&self, most: usize) -> usize {
+        const WORD: &[u8; 8] = b"        ";
+        let rest = self.rest();
+        let (words, _) = rest.get(..most).unwrap_or(rest).as_chunks::<8>();
+        let whole = words.iter().take_while(|&word| word == WORD).count() * 8;
+        let tail = rest.get(whole..most.min(rest.len())).unwrap_or(&[]);
+        whole + tail.iter().take_while(|&&b| b == b' ').count()
+    }
+
     /// Whether a space or tab is at `offset` from here.
     #[inline]
     pub(super) fn blank(&self, offset: usize) -> bool {
@@ -291,6 +316,10 @@ impl<'a> Scanner<'a> {
 
     /// Steps to the end of the line.
     pub(super) fn skip_rest_of_line(&mut self) {
+        if self.unix {
+            self.pos += memchr::memchr(b'\n', self.rest()).unwrap_or(self.rest().len());
+            return;
+        }
         loop {
             let stop = self.rest().iter().position(|&b| matches!(b, b'\n' | b'\r' | 0xC2 | 0xE2));
             self.pos += stop.unwrap_or(self.rest().len());
@@ -320,8 +349,11 @@ impl<'a> Scanner<'a> {
     fn skip_to_token(&mut self) {
         loop {
             let tabs = self.flow_level > 0 || !self.simple_key_allowed;
-            let blank = |&&b: &&u8| b == b' ' || (tabs && b == b'\t');
-            self.pos += self.rest().iter().take_while(blank).count();
+            self.skip_spaces(usize::MAX);
+            if tabs && self.at(0) == b'\t' {
+                self.pos += 1;
+                continue;
+            }
             if self.at(0) == b'#' {
                 self.skip_rest_of_line();
             }

@@ -256,3 +256,60 @@ fn places_are_found() {
         assert_eq!(locate(text, pointer), line, "{pointer}");
     }
 }
+
+#[test]
+fn a_part_is_checked_like_the_whole() {
+    let limits = Limits { yaml_depth: 20, ..Limits::default() };
+    let wanted = |key: &str| key == "kind";
+    for text in [
+        "kind: A\nspec: {kind: [1, x], b: |\n  t\n}\n",
+        "kind: A\nspec:\n  kind: B\n",
+        "spec: &s {kind: B, other: 1}\n<<: *s\nmore: true\n",
+        "spec: {<<: [{kind: B}, {a: 1}]}\nkind: [a, {kind: c, d: e}]\n",
+        "kind: A\nspec: [.nan, -.inf]\n",
+        "kind: .inf\nspec: .nan\n",
+        "kind: A\nspec: {~: 1}\n",
+        "~: {kind: A}\nkind: B\n",
+        "kind: A\nspec: {18446744073709551615: x}\n",
+        "kind: A\nspec: {[a]: x}\n",
+        "kind: A\nspec: !!binary '%'\n",
+        "kind: A\nspec: !!int x\n",
+        "kind: A\nspec: *unknown\n",
+        "kind: A\nspec: &a [*a]\n",
+        "kind: A\nspec: {<<: 1}\n",
+        "kind: A\nspec: [[[[[[[[[[[[[[[[[[[[[[[x]]]]]]]]]]]]]]]]]]]]]]]\n",
+        "true: {kind: x}\n1: kind\nkind: 1\n",
+        "[kind, a]\n",
+        "kind\n",
+        "",
+    ] {
+        let mut whole = to_json(text.as_bytes(), &limits);
+        if let Ok(Value::Object(map)) = &mut whole {
+            map.retain(|key, _| wanted(key));
+        }
+        assert_eq!(to_json_partly(text.as_bytes(), wanted, &limits), whole, "{text}");
+    }
+}
+
+#[test]
+fn plain_scalars_end_where_their_words_end() {
+    let value = |text: &str| to_json(text.as_bytes(), &Limits::default()).unwrap();
+    for (text, expected) in [
+        ("a b  c\td", serde_json::json!("a b  c\td")),
+        ("a b ", serde_json::json!("a b")),
+        ("a #b", serde_json::json!("a")),
+        ("a# b#c", serde_json::json!("a# b#c")),
+        ("a :b", serde_json::json!("a :b")),
+        ("a b: c d", serde_json::json!({"a b": "c d"})),
+        ("a : c", serde_json::json!({"a": "c"})),
+        ("[a b, c d]", serde_json::json!(["a b", "c d"])),
+        ("[a ]", serde_json::json!(["a"])),
+        ("a b \n c", serde_json::json!("a b c")),
+        ("a b\r\n c \u{2028} d", serde_json::json!("a b c\u{2028}d")),
+        ("k: |\n  a\r\n  b\u{85}  c\n", serde_json::json!({"k": "a\nb\nc\n"})),
+        ("# x\u{2028}a: 1 # y\rb: 2\n", serde_json::json!({"a": 1, "b": 2})),
+        ("[\t a,\t# x\n\tb]", serde_json::json!(["a", "b"])),
+    ] {
+        assert_eq!(value(text), expected, "{text:?}");
+    }
+}

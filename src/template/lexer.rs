@@ -172,8 +172,7 @@ impl<'t> Lexer<'t> {
     /// Moves on and counts the lines.
     fn skip(&mut self, bytes: usize) {
         let end = (self.pos + bytes).min(self.text.len());
-        self.line +=
-            self.text.get(self.pos..end).unwrap_or(&[]).iter().filter(|&&byte| byte == b'\n').count();
+        self.line += memchr::memchr_iter(b'\n', self.text.get(self.pos..end).unwrap_or(&[])).count();
         self.pos = end;
     }
 
@@ -476,7 +475,7 @@ fn leading_spaces(text: &[u8]) -> usize {
 fn find(text: &[u8], needle: &[u8]) -> Option<usize> {
     let (&first, tail) = needle.split_first()?;
     let mut from = 0;
-    while let Some(at) = text.get(from..)?.iter().position(|&byte| byte == first) {
+    while let Some(at) = memchr::memchr(first, text.get(from..)?) {
         if text.get(from + at + 1..)?.starts_with(tail) {
             return Some(from + at);
         }

@@ -67,6 +67,11 @@ fn show(arguments: &Template, helm: Helm, render: &Render) -> Result<Exit, Error
         skip_tests: arguments.skip_tests,
         show_only: arguments.show_only.clone(),
     };
+    if print.show_only.is_empty() {
+        let pieces = render::pieces(render, &print);
+        let pieces: Vec<_> = pieces.iter().map(|piece| piece.as_bytes()).collect();
+        return terminal::print_pieces(&pieces).map(|()| Exit::Safe);
+    }
     match render::template_output(render, helm, &print) {
         Ok(text) => terminal::print(text.as_bytes()).map(|()| Exit::Safe),
         Err(error) => Ok(refuse(&render::Error::before(error.message))),

@@ -104,8 +104,17 @@ pub(crate) fn stderr(text: &str) {
 /// # Errors
 /// When standard output can't be written.
 pub(crate) fn print(data: &[u8]) -> Result<(), Error> {
-    let mut out = io::stdout().lock();
-    match out.write_all(data).and_then(|()| out.flush()) {
+    print_pieces(&[data])
+}
+
+/// Like [`print`], for data in pieces.
+///
+/// # Errors
+/// Those of [`print`].
+pub(crate) fn print_pieces(pieces: &[impl AsRef<[u8]>]) -> Result<(), Error> {
+    let mut out = io::BufWriter::with_capacity(64 << 10, io::stdout().lock());
+    let written = pieces.iter().try_for_each(|piece| out.write_all(piece.as_ref()));
+    match written.and_then(|()| out.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             Err(Error::new(format!("can't write to standard output: {error}")))
         }

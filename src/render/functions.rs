@@ -77,22 +77,29 @@ fn tpl(engine: &mut dyn Engine, text: &Value, data: &Value) -> Result<GoStr, Fau
 
 /// Takes Go's `<no value>` out, as Helm does with everything it renders.
 pub(super) fn without_no_value(text: GoStr) -> GoStr {
-    const MARK: &[u8] = b"<no value>";
-    if !text.windows(MARK.len()).any(|window| window == MARK) {
-        return text;
+    match strip_no_value(&text) {
+        Some(clean) => GoStr::from(clean),
+        None => text,
     }
-    let mut out = Vec::with_capacity(text.len());
-    let mut rest: &[u8] = &text;
-    while let Some((byte, tail)) = rest.split_first() {
-        match rest.strip_prefix(MARK) {
-            Some(after) => rest = after,
-            None => {
-                out.push(*byte);
-                rest = tail;
-            }
+}
+
+/// The text without `<no value>`; `None` where there is none.
+pub(super) fn strip_no_value(text: &[u8]) -> Option<Vec<u8>> {
+    const MARK: &[u8] = b"<no value>";
+    let marks = memchr::memmem::Finder::new(MARK);
+    let mut at = marks.find(text)?;
+    let (mut out, mut rest) = (Vec::with_capacity(text.len()), text);
+    loop {
+        let (before, after) = rest.split_at_checked(at)?;
+        out.extend_from_slice(before);
+        rest = after.strip_prefix(MARK)?;
+        match marks.find(rest) {
+            Some(next) => at = next,
+            None => break,
         }
     }
-    GoStr::from(out)
+    out.extend_from_slice(rest);
+    Some(out)
 }
 
 fn marked(message: &str) -> Fault {

@@ -18,7 +18,15 @@ pub(super) struct Head {
     pub(super) annotations: BTreeMap<String, String>,
 }
 
+/// The fields of `SimpleHead`.
+const FIELDS: &[&str] = &["apiVersion", "kind", "metadata"];
+
 impl Head {
+    /// Whether a key of a document belongs to its head.
+    pub(super) fn wants(key: &str) -> bool {
+        go_json::field(FIELDS, key).is_some()
+    }
+
     /// Decodes as Go decodes `SimpleHead` (Helm v4.3.1 `pkg/release/v1/util/manifest.go`).
     pub(super) fn read(object: &Value, helm: Helm) -> Result<Self, Error> {
         let mut head = Self::default();
@@ -40,7 +48,7 @@ impl Head {
     }
 
     fn fill(&mut self, key: &str, value: &Value) -> Result<(), Error> {
-        match go_json::field(&["apiVersion", "kind", "metadata"], key) {
+        match go_json::field(FIELDS, key) {
             Some("apiVersion") => {
                 go_json::string(value, Place::new("SimpleHead", "apiVersion"))?;
             }

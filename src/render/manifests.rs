@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::head::Head;
-use super::{DeletePolicy, Helm, Hook, HookEvent, Manifest};
+use super::{DeletePolicy, Helm, Hook, HookEvent, Lazy, Manifest, parallel};
 use crate::chart::Error;
 use crate::limits::Limits;
 use crate::yaml;
@@ -87,17 +87,48 @@ pub(super) struct Sorted {
 ///
 /// As Helm v4.3.1 `pkg/release/v1/util/manifest_sorter.go` `SortManifests`.
 pub(super) fn sort(files: &Rendered, helm: Helm, limits: &Limits) -> Result<Sorted, Error> {
+    let documents = documents(files, helm);
+    let texts: Vec<_> = documents.iter().map(|(_, text)| *text).collect();
+    let heads = parallel::map(&texts, |text| head(text, helm, limits));
     let mut sorter = Sorter { helm, limits, generic: Vec::new(), hooks: Vec::new(), notices: Vec::new() };
+    for ((path, text), head) in documents.into_iter().zip(heads) {
+        let head = head.map_err(|error| error.wrap(&format!("YAML parse error on {path}")))?;
+        sorter.take(path, text, head);
+    }
+    Ok(sorter.finish())
+}
+
+/// Every document with the path of its file.
+fn documents(files: &Rendered, helm: Helm) -> Vec<(&str, &str)> {
+    let mut found = Vec::new();
     for (path, content) in files {
         let base = path.rsplit('/').next().unwrap_or(path);
         if base.starts_with('_') || content.trim().is_empty() {
             continue;
         }
-        for document in split(content, helm) {
-            sorter.take(path, document)?;
-        }
+        found.extend(split(content, helm).into_iter().map(|document| (path.as_str(), document)));
     }
-    Ok(sorter.finish())
+    found
+}
+
+/// Checks a document and reads its head.
+fn head(document: &str, helm: Helm, limits: &Limits) -> Result<Head, Error> {
+    let object = yaml::to_json_partly(document.as_bytes(), Head::wants, limits);
+    Head::read(&object.map_err(|error| Error::new(error.message))?, helm)
+}
+
+/// A document that was checked; its object is read as the cluster gets it.
+fn manifest(path: &str, document: &str, is_hook: bool, limits: &Limits) -> Manifest {
+    let text: Arc<str> = document.into();
+    let (cut, limits) = (Arc::clone(&text), limits.clone());
+    let object = move || {
+        let read = |text: &str| yaml::to_json(text.as_bytes(), &limits);
+        // Cutting took the line break at the end, the release's manifest puts one back, and a block scalar there has it in
+        // its value. Hooks are sent one by one, as they were cut out.
+        let whole = if is_hook { read(&cut) } else { read(&format!("{cut}\n")) };
+        Arc::new(whole.or_else(|_| read(&cut)).unwrap_or_default())
+    };
+    Manifest { source: path.to_owned(), text, object: Lazy::new(object) }
 }
 
 struct Sorter<'a> {
@@ -109,35 +140,19 @@ struct Sorter<'a> {
 }
 
 impl Sorter<'_> {
-    fn take(&mut self, path: &str, document: &str) -> Result<(), Error> {
-        let wrap = |error: Error| error.wrap(&format!("YAML parse error on {path}"));
-        let object = self.sent(document).map_err(|error| wrap(Error::new(error.message)))?;
-        let head = Head::read(&object, self.helm).map_err(wrap)?;
-        let manifest = Manifest { source: path.to_owned(), text: document.into(), object: Arc::new(object) };
-        let Some(events) = head.annotations.get("helm.sh/hook") else {
+    fn take(&mut self, path: &str, document: &str, head: Head) {
+        let events = head.annotations.get("helm.sh/hook");
+        let manifest = manifest(path, document, events.is_some(), self.limits);
+        let Some(events) = events else {
             self.generic.push((head.kind, manifest));
-            return Ok(());
+            return;
         };
-        // Hooks are sent one by one, as they were cut out.
-        let object = self.read(document).map_err(|error| wrap(Error::new(error.message)))?;
-        let manifest = Manifest { object: Arc::new(object), ..manifest };
         let known: Option<Vec<_>> =
             events.split(',').map(|event| HookEvent::parse(&event.trim().to_lowercase())).collect();
         match known {
             Some(events) => self.hooks.push((head.kind.clone(), hook(&head, events, manifest))),
             None => self.skip(events),
         }
-        Ok(())
-    }
-
-    /// A document as the cluster gets it: cutting took the line break at its end, the release's manifest puts one back,
-    /// and a block scalar there has it in its value.
-    fn sent(&self, document: &str) -> Result<Value, yaml::Error> {
-        self.read(&format!("{document}\n")).or_else(|_| self.read(document))
-    }
-
-    fn read(&self, document: &str) -> Result<Value, yaml::Error> {
-        yaml::to_json(document.as_bytes(), self.limits)
     }
 
     fn skip(&mut self, events: &str) {
@@ -256,16 +271,13 @@ fn split_trimmed(text: &str) -> Vec<&str> {
 fn split_by_lines(text: &str) -> Vec<&str> {
     let text = text.trim_start();
     let mut documents = Vec::new();
-    let (mut start, mut line) = (0, 0);
-    while let Some(rest) = text.get(line..) {
-        if let Some(after) = rest.strip_prefix("---") {
-            documents.extend(text.get(start..line));
-            start = text.len() - after.trim_start_matches([' ', '\t']).len();
-        }
-        match rest.find('\n') {
-            Some(end) => line += end + 1,
-            None => break,
-        }
+    let mut start = 0;
+    let first = text.starts_with("---").then_some(0);
+    let others = memchr::memmem::find_iter(text.as_bytes(), "\n---").map(|at| at + 1);
+    for line in first.into_iter().chain(others) {
+        documents.extend(text.get(start..line));
+        let after = text.get(line + "---".len()..).unwrap_or_default();
+        start = text.len() - after.trim_start_matches([' ', '\t']).len();
     }
     documents.extend(text.get(start..));
     documents.into_iter().map(str::trim_start).filter(|document| !document.is_empty()).collect()

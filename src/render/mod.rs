@@ -12,7 +12,9 @@ pub mod functions;
 mod glob;
 mod head;
 pub mod host;
+mod lazy;
 pub mod manifests;
+mod parallel;
 mod pipeline;
 pub mod print;
 mod templates;
@@ -26,8 +28,9 @@ use crate::chart::{Chart, Values};
 
 pub use crate::chart::Helm;
 pub use error::Error;
+pub use lazy::Lazy;
 pub use pipeline::render;
-pub use print::{PrintOptions, template_output};
+pub use print::{PrintOptions, pieces, template_output};
 
 /// When a hook runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -70,8 +73,8 @@ pub struct Manifest {
     pub source: String,
     /// The document's text as Helm stores and prints it.
     pub text: Arc<str>,
-    /// The document as an object; `Value::Null` for a document that holds only comments.
-    pub object: Arc<Value>,
+    /// The document as an object, read when it is asked for; `Value::Null` for a document that holds only comments.
+    pub object: Lazy<Arc<Value>>,
 }
 
 /// A document with a `helm.sh/hook` annotation.
@@ -94,8 +97,8 @@ pub struct CrdFile {
     pub source: String,
     /// Contents, byte for byte.
     pub data: Arc<[u8]>,
-    /// The documents in it.
-    pub objects: Vec<Arc<Value>>,
+    /// The documents in it, read when they are asked for.
+    pub objects: Lazy<Vec<Arc<Value>>>,
 }
 
 /// What a render is made for.

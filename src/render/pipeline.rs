@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::capabilities::KubeVersion;
 use super::manifests::{self, Rendered};
-use super::{CrdFile, Error, Helm, Options, Render, context, templates};
+use super::{CrdFile, Error, Helm, Lazy, Options, Render, context, templates};
 use crate::chart::notice::{Notices, record};
 use crate::chart::{Chart, Values, dependencies, values, values_schema};
 use crate::template::stack;
@@ -147,7 +147,8 @@ impl<'a> Pipeline<'a> {
         let files = chart.crd_files().into_iter();
         files
             .map(|(source, data)| {
-                let objects = manifests::crd_objects(&data, &self.options.limits);
+                let (text, limits) = (Arc::clone(&data), self.options.limits.clone());
+                let objects = Lazy::new(move || manifests::crd_objects(&text, &limits));
                 CrdFile { source, data, objects }
             })
             .collect()

@@ -1,5 +1,6 @@
 //! What `helm template` prints.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use super::manifests::split;
@@ -27,32 +28,59 @@ pub struct PrintOptions {
 /// # Errors
 /// When a `--show-only` names no template of the chart.
 pub fn template_output(render: &Render, helm: Helm, options: &PrintOptions) -> Result<String, Error> {
-    let mut out = release_manifest(render, options.include_crds).trim().to_owned();
-    out.push('\n');
-    if !options.no_hooks {
-        let hooks = render.hooks.iter().filter(|hook| !(options.skip_tests && is_test(hook)));
-        for hook in hooks {
-            push_document(&mut out, &hook.manifest.source, &hook.manifest.text);
-        }
-    }
+    let out = pieces(render, options).concat();
     if options.show_only.is_empty() { Ok(out) } else { show_only(&out, helm, &options.show_only) }
 }
 
 /// The manifest as Helm stores it in the release: with `crds`, the files below `crds/` first, as they are.
 #[must_use]
 pub fn release_manifest(render: &Render, crds: bool) -> String {
-    let mut out = String::with_capacity(render.manifests.iter().map(|m| m.text.len() + 100).sum());
-    for file in render.crds.iter().filter(|_| crds) {
-        push_document(&mut out, &file.source, &String::from_utf8_lossy(&file.data));
+    manifest(render, crds).concat()
+}
+
+/// What [`template_output`] prints without `--show-only`, in pieces: texts are large, and nobody has to join them.
+#[must_use]
+pub fn pieces<'r>(render: &'r Render, options: &PrintOptions) -> Vec<Cow<'r, str>> {
+    let mut out = manifest(render, options.include_crds);
+    // It begins with a separator, and no document's head is blank: only the end of the last text is to be trimmed.
+    while let Some(last) = out.pop() {
+        let length = last.trim_end().len();
+        if length > 0 {
+            out.push(cut(last, length));
+            break;
+        }
     }
-    for manifest in &render.manifests {
-        push_document(&mut out, &manifest.source, &manifest.text);
+    out.push("\n".into());
+    let hooks = render.hooks.iter().filter(|hook| !(options.no_hooks || options.skip_tests && is_test(hook)));
+    for hook in hooks {
+        push_document(&mut out, &hook.manifest.source, (&*hook.manifest.text).into());
     }
     out
 }
 
-fn push_document(out: &mut String, source: &str, text: &str) {
-    let _ = write!(out, "---\n# Source: {source}\n{text}\n");
+fn cut(text: Cow<'_, str>, length: usize) -> Cow<'_, str> {
+    match text {
+        Cow::Borrowed(text) => Cow::Borrowed(text.get(..length).unwrap_or(text)),
+        Cow::Owned(mut text) => {
+            text.truncate(length);
+            Cow::Owned(text)
+        }
+    }
+}
+
+fn manifest(render: &Render, crds: bool) -> Vec<Cow<'_, str>> {
+    let mut out = Vec::new();
+    for file in render.crds.iter().filter(|_| crds) {
+        push_document(&mut out, &file.source, String::from_utf8_lossy(&file.data));
+    }
+    for manifest in &render.manifests {
+        push_document(&mut out, &manifest.source, (&*manifest.text).into());
+    }
+    out
+}
+
+fn push_document<'r>(out: &mut Vec<Cow<'r, str>>, source: &'r str, text: Cow<'r, str>) {
+    out.extend(["---\n# Source: ".into(), source.into(), "\n".into(), text, "\n".into()]);
 }
 
 fn is_test(hook: &Hook) -> bool {

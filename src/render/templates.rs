@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::context::{Renderable, values_type};
-use super::functions::without_no_value;
+use super::functions::strip_no_value;
 use super::host::Session;
 use super::manifests::Rendered;
 use super::{Error, Options, error, functions};
 use crate::template::set::{MissingKey, Set};
-use crate::template::value::{GoStr, Map, Value};
+use crate::template::value::{Map, Value};
 
 /// The name of Helm's root template, which texts given to `tpl` carry in messages.
 const ROOT: &str = "gotpl";
@@ -63,6 +63,6 @@ fn data(template: &Renderable, options: &Options) -> Value {
 
 /// The output as text; bytes that are no UTF-8 become U+FFFD, which Go would print as they are.
 fn text(out: Vec<u8>) -> String {
-    let clean = without_no_value(GoStr::from(out));
-    String::from_utf8(clean.as_bytes().to_vec()).unwrap_or_else(|_| clean.lossy().into_owned())
+    let clean = strip_no_value(&out).unwrap_or(out);
+    String::from_utf8(clean).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
 }

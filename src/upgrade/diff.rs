@@ -206,14 +206,14 @@ mod tests {
             crds: vec![CrdFile {
                 source: "c/crds/x.yaml".into(),
                 data: Arc::from(&b""[..]),
-                objects: crds.iter().cloned().map(Arc::new).collect(),
+                objects: crds.iter().cloned().map(Arc::new).collect::<Vec<_>>().into(),
             }],
             manifests: manifests
                 .iter()
                 .map(|object| Manifest {
                     source: "c/templates/x.yaml".into(),
                     text: "".into(),
-                    object: Arc::new(object.clone()),
+                    object: Arc::new(object.clone()).into(),
                 })
                 .collect(),
             hooks: Vec::new(),

@@ -309,7 +309,11 @@ fn document_from(part: &str) -> Result<Option<Manifest>, RecordError> {
     }
     // The line break before the next separator belongs to the document: a block scalar at its end has it.
     let object = parse(&format!("{text}\n"))?;
-    Ok(Some(Manifest { source: source.trim().to_owned(), text: text.into(), object: Arc::new(object) }))
+    Ok(Some(Manifest {
+        source: source.trim().to_owned(),
+        text: text.into(),
+        object: Arc::new(object).into(),
+    }))
 }
 
 fn hook_from(hook: &Value) -> Result<Hook, RecordError> {
@@ -322,7 +326,7 @@ fn hook_from(hook: &Value) -> Result<Hook, RecordError> {
         manifest: Manifest {
             source: k8s::text(hook, "/path").to_owned(),
             text: text.into(),
-            object: Arc::new(parse(text)?),
+            object: Arc::new(parse(text)?).into(),
         },
         events: list("events").filter_map(event).collect(),
         weight: hook.get("weight").and_then(Value::as_i64).unwrap_or(0),

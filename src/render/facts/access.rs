@@ -23,8 +23,8 @@ pub struct Grant {
 #[must_use]
 pub fn grants(render: &Render, account: &str, namespace: &str) -> Vec<Grant> {
     let objects = || {
-        let hooks = render.hooks.iter().map(|hook| &hook.manifest.object);
-        render.manifests.iter().map(|manifest| &manifest.object).chain(hooks)
+        let hooks = render.hooks.iter().map(|hook| &*hook.manifest.object);
+        render.manifests.iter().map(|manifest| &*manifest.object).chain(hooks)
     };
     let bindings = objects().filter(|object| binds(object, account, namespace));
     bindings.map(|binding| grant(binding, objects().map(|object| &**object))).collect()

@@ -87,7 +87,7 @@ pub(super) fn read(render: &Render, applied: &[Applied]) -> Vec<Crd> {
     }
     for file in &render.crds {
         let subchart = file.source.contains("/charts/");
-        for object in &file.objects {
+        for object in file.objects.iter() {
             found.extend(crd(object, Home::Directory { source: file.source.clone(), subchart }));
         }
     }

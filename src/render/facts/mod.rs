@@ -52,7 +52,7 @@ struct Applied {
 fn applied(hooks: &[HookFacts], render: &Render) -> Vec<Applied> {
     let mut found = Vec::new();
     for hook in hooks {
-        for config_map in render.manifests.iter().map(|manifest| &manifest.object) {
+        for config_map in render.manifests.iter().map(|manifest| &*manifest.object) {
             let name = crate::k8s::object_name(config_map);
             if name.kind != "ConfigMap" || !hook.config_maps.contains(&name.name) {
                 continue;

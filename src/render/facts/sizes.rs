@@ -44,8 +44,8 @@ impl Size {
 /// The sizes of all objects: manifests, hooks, files below `crds/`.
 #[must_use]
 pub fn sizes(render: &Render) -> Vec<Size> {
-    let manifests = render.manifests.iter().map(|manifest| (&manifest.source, &manifest.object));
-    let hooks = render.hooks.iter().map(|hook| (&hook.manifest.source, &hook.manifest.object));
+    let manifests = render.manifests.iter().map(|manifest| (&manifest.source, &*manifest.object));
+    let hooks = render.hooks.iter().map(|hook| (&hook.manifest.source, &*hook.manifest.object));
     let crds = render.crds.iter().flat_map(|file| file.objects.iter().map(|object| (&file.source, object)));
     let objects = manifests.chain(hooks).chain(crds).filter(|(_, object)| object.is_object());
     objects.map(|(source, object)| size(source, object)).collect()

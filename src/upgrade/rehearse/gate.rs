@@ -115,7 +115,7 @@ mod tests {
                 manifests: vec![Manifest {
                     source: String::new(),
                     text: "".into(),
-                    object: Arc::new(json!({"kind": kind})),
+                    object: Arc::new(json!({"kind": kind})).into(),
                 }],
                 hooks: Vec::new(),
                 notes: None,

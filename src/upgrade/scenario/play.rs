@@ -294,8 +294,8 @@ impl<W: World> Player<'_, '_, W> {
         let options = template_options(self.dialect(stage)?.helm, &self.subject);
         let config = Arc::new(apply.values.clone());
         let render = self.workshop.renderer.render(&chart, &config, &options).map_err(ScenarioError)?;
-        let crds = render.crds.iter().flat_map(|file| &file.objects);
-        let all = crds.chain(render.manifests.iter().map(|manifest| &manifest.object));
+        let crds = render.crds.iter().flat_map(|file| file.objects.iter());
+        let all = crds.chain(render.manifests.iter().map(|manifest| &*manifest.object));
         let wanted = |list: &[String], word: &str| list.is_empty() || list.iter().any(|known| known == word);
         let fits = |object: &&Arc<Value>| {
             wanted(&apply.kinds, k8s::text(object, "/kind"))

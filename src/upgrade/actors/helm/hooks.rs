@@ -82,7 +82,7 @@ fn run_one(
 
 fn targets(session: &mut Session<'_, '_>, release: &Release, hook: &Hook) -> Result<Vec<Target>, String> {
     let served = session.link.discover().map_err(|fault| fault.text)?;
-    build(&served, [&hook.manifest.object], &release.namespace, session.forge)
+    build(&served, [&*hook.manifest.object], &release.namespace, session.forge)
 }
 
 /// Deletes a hook's object if its policies say so; never a CustomResourceDefinition.

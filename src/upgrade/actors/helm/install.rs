@@ -108,7 +108,7 @@ fn install_crds(session: &mut Session<'_, '_>, files: &[CrdFile], server_side: b
         let failed = |error: String| format!("failed to install CRD crds/{name}: {error}");
         let served = session.link.discover().map_err(|fault| fault.text)?;
         let targets =
-            build(&served, &file.objects, &session.subject.namespace, session.forge).map_err(failed)?;
+            build(&served, file.objects.iter(), &session.subject.namespace, session.forge).map_err(failed)?;
         let method = Method {
             server_side,
             force_conflicts: server_side && session.flags.force_conflicts,

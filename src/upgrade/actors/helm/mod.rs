@@ -151,7 +151,7 @@ impl Session<'_, '_> {
     /// A render's documents as targets, without ownership metadata.
     fn build(&mut self, render: &Render) -> Result<Vec<Target>, String> {
         let served = self.link.discover().map_err(|fault| fault.text)?;
-        let documents = render.manifests.iter().map(|manifest| &manifest.object);
+        let documents = render.manifests.iter().map(|manifest| &*manifest.object);
         build(&served, documents, &self.subject.namespace, self.forge)
     }
 

@@ -97,7 +97,7 @@ fn keep(session: &mut Session<'_, '_>, history: &mut [Release], last: &Release) 
 /// Deletes the manifest's objects in uninstall order, except those that its own text keeps; a live annotation does not count.
 fn delete_release(session: &mut Session<'_, '_>, release: &Release) -> Result<(Vec<Target>, String), ()> {
     let mut documents: Vec<&Arc<Value>> =
-        release.render.manifests.iter().map(|manifest| &manifest.object).filter(|o| !o.is_null()).collect();
+        release.render.manifests.iter().map(|manifest| &*manifest.object).filter(|o| !o.is_null()).collect();
     order::for_uninstall(&mut documents, session.dialect.is_v4());
     let policy =
         |object: &Value| k8s::annotation(object, RESOURCE_POLICY).map(|policy| policy.trim().to_lowercase());

@@ -38,6 +38,9 @@ pub trait World: Cluster {
 pub fn simulated(kubernetes: &str) -> Simulated {
     let mut cluster = Simulated::new(kubernetes);
     controllers::install(&mut cluster);
+    // The namespaces that every cluster has are filled before anybody looks.
+    let _ = cluster.wait(0.0);
+    cluster.take_exchanges();
     cluster
 }
 

@@ -126,7 +126,7 @@ impl Simulated {
 
     /// Adds a controller; it gets its first turn with the next write or wait.
     pub fn add_controller(&mut self, controller: Box<dyn Controller>) {
-        self.controllers.push(Slot { controller, due: None, seen: self.changes.len() });
+        self.controllers.push(Slot { controller, due: Some(self.now), seen: self.changes.len() });
     }
 
     /// Adds the programs behind webhooks; the first model that answers a call decides it.

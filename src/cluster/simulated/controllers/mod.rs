@@ -22,6 +22,7 @@ mod managers;
 mod owner;
 mod pods;
 mod programs;
+mod publishers;
 mod replicasets;
 mod rights;
 mod services;
@@ -37,6 +38,7 @@ type Make = fn() -> Box<dyn Controller>;
 
 /// Every controller, in the order of their turns.
 const REGISTER: &[Make] = &[
+    || Box::new(publishers::Publishers::default()),
     || Box::new(deployments::Deployments::default()),
     || Box::new(replicasets::ReplicaSets::default()),
     || Box::new(statefulsets::StatefulSets::default()),

@@ -39,6 +39,13 @@ fn create(cluster: &mut Simulated, object: Value) {
     assert!(response.ok(), "{}", response.message());
 }
 
+/// ConfigMaps of the users' namespace, without what every namespace has.
+fn snapshots(cluster: &Simulated) -> Vec<String> {
+    let mut found = names(cluster, "", "ConfigMap", "team-a");
+    found.retain(|name| name != "kube-root-ca.crt");
+    found
+}
+
 fn patch(
     cluster: &mut Simulated,
     group: &str,
@@ -461,7 +468,7 @@ fn runtimes_in_use_vanish_when_the_new_manager_leads_after_the_hook() {
     assert_ne!(uid(&cluster, "xgboost"), before.1, "created again");
     wait(&mut cluster, 20.0);
     assert_eq!(runtimes(&cluster), ["xgboost"]);
-    assert!(names(&cluster, "", "ConfigMap", "team-a").is_empty(), "no snapshot of a vanished runtime");
+    assert!(snapshots(&cluster).is_empty(), "no snapshot of a vanished runtime");
     let label = json!({"metadata": {"labels": {"x": "y"}}});
     let refused = patch(&mut cluster, TRAINER, "TrainJob", "team-a", "running", label);
     assert!(
@@ -481,9 +488,8 @@ fn runtimes_are_replaced_when_the_new_manager_leads_before_the_hook() {
     wait(&mut cluster, 60.0);
     assert!(condition(&cluster, "install", "Complete"));
     assert_eq!(runtimes(&cluster), ["jax", "torch", "xgboost"]);
-    let snapshots = names(&cluster, "", "ConfigMap", "team-a");
     assert_eq!(
-        snapshots,
+        snapshots(&cluster),
         ["failed-runtime-snapshot", "running-runtime-snapshot", "waiting-runtime-snapshot"],
         "unfinished TrainJobs keep what the hook made"
     );
@@ -506,7 +512,7 @@ fn kept_runtimes_leave_the_right_snapshots() {
     patch(&mut cluster, "apps", "Deployment", NS, "trainer", image_patch(&format!("{MANAGER}:v2.3.0")));
     wait(&mut cluster, 60.0);
     assert_eq!(runtimes(&cluster), ["jax", "torch", "xgboost"]);
-    assert_eq!(names(&cluster, "", "ConfigMap", "team-a").len(), 3);
+    assert_eq!(snapshots(&cluster).len(), 3);
     let torch = cluster.get(TRAINER, "ClusterTrainingRuntime", "", "torch").expect("the runtime");
     assert!(torch.pointer("/metadata/finalizers").is_none(), "2.3 strips the finalizer");
     assert!(
@@ -556,4 +562,26 @@ fn webhook_calls_meet_rotating_certificates_only_when_told_so() {
         wait(&mut cluster, 70.0);
         assert!(patch(&mut cluster, TRAINER, "TrainJob", "team-a", "running", label).ok());
     }
+}
+
+#[test]
+fn every_namespace_has_its_service_account_and_root_certificate() {
+    let mut cluster = cluster();
+    cluster.wait(1.0).expect("time passes");
+    for namespace in ["default", NS, "team-a"] {
+        assert!(cluster.get("", "ServiceAccount", namespace, "default").is_some(), "{namespace}");
+        assert!(cluster.get("", "ConfigMap", namespace, "kube-root-ca.crt").is_some(), "{namespace}");
+    }
+    let uid = |cluster: &Simulated| {
+        let account = cluster.get("", "ServiceAccount", "team-a", "default").expect("an account");
+        text(account, "/metadata/uid").to_owned()
+    };
+    let before = uid(&cluster);
+    delete(&mut cluster, "", "ServiceAccount", "team-a", "default");
+    cluster.wait(1.0).expect("time passes");
+    assert_ne!(uid(&cluster), before);
+    delete(&mut cluster, "", "Namespace", "", "team-a");
+    cluster.wait(5.0).expect("time passes");
+    assert!(cluster.get("", "ServiceAccount", "team-a", "default").is_none());
+    assert!(cluster.get("", "Namespace", "", "team-a").is_none());
 }

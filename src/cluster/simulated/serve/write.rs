@@ -117,9 +117,8 @@ impl Simulated {
         metadata::prepare_update(target, request, &before, &mut object);
         defaults::defaults(target, &mut object, Some(&before));
         self.own(write, Some(&before), &mut object);
-        if !same(&object, &before) {
-            self.admit(write, Some(&before), &mut object, &mut warnings)?;
-        }
+        // Webhooks are asked about writes that change nothing as well.
+        self.admit(write, Some(&before), &mut object, &mut warnings)?;
         self.validate(write, &object, Some(&before), &mut warnings)?;
         if same(&object, &before) {
             return Ok(Response { status: 200, body: before, warnings });

@@ -11,7 +11,7 @@ use super::super::super::api::Api;
 use super::super::managers::Version;
 use super::super::status::{self, Condition, find, holds};
 use super::super::{jobset, owner};
-use super::{GROUP, Trainer, rendering, runtime_of, snapshots};
+use super::{Trainer, rendering, snapshots};
 use crate::cluster::{Request, Resource};
 use crate::k8s::text;
 
@@ -51,16 +51,15 @@ fn set_of(api: &Api<'_>, job: &Value) -> Option<Arc<Value>> {
     api.get(jobset::GROUP, "JobSet", namespace, name).cloned()
 }
 
-/// The versions of everything that decides about a TrainJob.
+/// The versions of everything whose events bring a TrainJob up again. Runtimes are not among them: nothing but the next
+/// try finds one that came back.
 fn versions(api: &Api<'_>, job: &Value) -> Vec<String> {
-    let (kind, runtime_namespace, runtime) = runtime_of(job);
     let (namespace, name) = (text(job, "/metadata/namespace"), text(job, "/metadata/name"));
     let version =
         |object: Option<&Arc<Value>>| object.map_or("", |o| text(o, "/metadata/resourceVersion")).to_owned();
     let definition = "jobsets.jobset.x-k8s.io";
     vec![
         text(job, "/metadata/resourceVersion").to_owned(),
-        version(api.get(GROUP, kind, runtime_namespace, runtime)),
         version(api.get(jobset::GROUP, "JobSet", namespace, name)),
         version(api.get("", "ConfigMap", namespace, &format!("{name}-runtime-snapshot"))),
         version(api.get("apiextensions.k8s.io", "CustomResourceDefinition", "", definition)),

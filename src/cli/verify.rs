@@ -21,7 +21,8 @@ use crate::report::{self, FORMATS};
 use crate::upgrade::actors::{Renderer, Subject};
 use crate::upgrade::inventory::inventory;
 use crate::upgrade::outcome::{Rehearsal, Start};
-use crate::upgrade::rehearse::{Plan, State};
+use crate::upgrade::population;
+use crate::upgrade::rehearse::{Plan, State, values_in_force};
 use crate::upgrade::renders::Renders;
 
 /// The main job.
@@ -122,7 +123,7 @@ struct Scenery<'p> {
     before: Arc<Render>,
     after: Arc<Render>,
     state: Vec<Arc<Value>>,
-    start: String,
+    start: Option<String>,
 }
 
 impl<'p> Scenery<'p> {
@@ -144,16 +145,13 @@ impl<'p> Scenery<'p> {
             let reference = reference.to_owned();
             move |message: String| Error::new(format!("chart `{reference}`: {message}"))
         };
-        let start = given.as_ref().map_or_else(
-            || "built-in population (give --state for your own objects)".to_owned(),
-            |state| format!("objects of {}", state.name),
-        );
+        let start = given.as_ref().map(|state| format!("objects of {}", state.name));
         Ok(Self {
             before: renderer
                 .render(&plan.before, &plan.values_before, &options)
                 .map_err(refused(&pair.before.info.reference))?,
             after: renderer
-                .render(&plan.after, &plan.values_after, &upgrade)
+                .render(&plan.after, values_in_force(&plan.values_before, &plan.values_after), &upgrade)
                 .map_err(refused(&pair.after.info.reference))?,
             state: given.map(|state| state.objects.into_iter().map(Arc::new).collect()).unwrap_or_default(),
             plan,
@@ -198,14 +196,56 @@ impl<'p> Scenery<'p> {
             namespace: self.plan.subject.namespace.clone(),
             kubernetes: self.plan.kubernetes.clone(),
             engine: engine_name(flags.engine).to_owned(),
-            start: self.start.clone(),
-            not_checked: not_checked(&rehearsals, flags.engine),
+            start: self.start(&rehearsals),
+            not_checked: self.not_checked(&rehearsals, flags.engine),
             ownership: self.ownership(),
             rehearsals,
             findings,
         };
         report.redact();
         report
+    }
+
+    fn start(&self, rehearsals: &[Rehearsal]) -> String {
+        let population = rehearsals.iter().map(|rehearsal| rehearsal.population.as_slice());
+        let alive = population.max_by_key(|names| names.len()).unwrap_or_default();
+        let built_in = || {
+            format!("built-in population: {} (give --state for your own objects)", population::summary(alive))
+        };
+        self.start.clone().unwrap_or_else(built_in)
+    }
+
+    /// What the run could not see: obstacles, what the simulation noted as not modelled, what a state lacks.
+    fn not_checked(&self, rehearsals: &[Rehearsal], engine: Engine) -> Vec<String> {
+        let mut lines = not_checked(rehearsals, engine);
+        if self.state.is_empty() {
+            lines.extend(self.unpopulated(rehearsals));
+        } else if self.state.iter().all(|object| object.pointer("/metadata/managedFields").is_none()) {
+            lines.insert(
+                "conflicts with other managers: the state has no managedFields (kubectl get --show-managed-fields -o yaml)"
+                    .to_owned(),
+            );
+        }
+        lines.into_iter().collect()
+    }
+
+    /// Kinds of the old chart of which the built-in population has no object.
+    fn unpopulated(&self, rehearsals: &[Rehearsal]) -> Vec<String> {
+        let alive: BTreeSet<&str> = rehearsals
+            .iter()
+            .flat_map(|rehearsal| &rehearsal.population)
+            .map(|name| name.kind.as_str())
+            .collect();
+        let crds =
+            inventory(&self.before).into_iter().filter(|item| item.name.kind == "CustomResourceDefinition");
+        let kinds: BTreeSet<String> =
+            crds.map(|crd| crate::k8s::text(&crd.object, "/spec/names/kind").to_owned()).collect();
+        let missing = kinds.iter().filter(|kind| !alive.is_empty() && !alive.contains(kind.as_str()));
+        missing
+            .map(|kind| {
+                format!("objects of kind {kind}: none could be made from the schema alone; give --state")
+            })
+            .collect()
     }
 
     /// Everything either chart brings; namespaced objects without a namespace live in the release's.
@@ -282,8 +322,8 @@ fn engine_name(engine: Engine) -> &'static str {
     }
 }
 
-/// What the run could not see: obstacles, what the simulation noted as not modelled, races on real engines.
-fn not_checked(rehearsals: &[Rehearsal], engine: Engine) -> Vec<String> {
+/// Obstacles, what the simulation noted as not modelled, races on real engines.
+fn not_checked(rehearsals: &[Rehearsal], engine: Engine) -> BTreeSet<String> {
     let mut lines: BTreeSet<String> = BTreeSet::new();
     for rehearsal in rehearsals {
         if !rehearsal.obstacle.is_empty() {
@@ -302,7 +342,7 @@ fn not_checked(rehearsals: &[Rehearsal], engine: Engine) -> Vec<String> {
     if engine != Engine::Sim {
         lines.insert("races: on a real cluster each operation shows one outcome".to_owned());
     }
-    lines.into_iter().collect()
+    lines
 }
 
 fn is_gap(note: &str) -> bool {

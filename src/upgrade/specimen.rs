@@ -4,6 +4,9 @@ use serde_json::{Map, Value, json};
 
 use crate::k8s;
 
+/// Name of every object made here.
+pub const SPECIMEN: &str = "sample";
+
 /// Deepest nesting of required fields that is followed.
 const DEPTH: usize = 16;
 
@@ -28,9 +31,9 @@ pub fn specimen(crd: &Value, namespace: &str) -> Option<Value> {
         Some(schema) => fill_object(schema, DEPTH),
         None => Map::new(),
     };
-    let mut metadata = json!({"name": "sample"});
+    let mut metadata = json!({"name": SPECIMEN});
     if k8s::text(crd, "/spec/scope") == "Namespaced" {
-        metadata = json!({"name": "sample", "namespace": namespace});
+        metadata = json!({"name": SPECIMEN, "namespace": namespace});
     }
     object.insert("apiVersion".to_owned(), Value::from(format!("{group}/{}", k8s::text(version, "/name"))));
     object.insert("kind".to_owned(), Value::from(k8s::text(crd, "/spec/names/kind")));

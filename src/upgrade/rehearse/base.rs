@@ -12,8 +12,9 @@ use crate::k8s::{self, Gvk};
 use crate::upgrade::actors::helm::{Dialect, Flags};
 use crate::upgrade::actors::{self, Actor, Command, Workshop};
 use crate::upgrade::course::{Course, Order};
-use crate::upgrade::population;
+use crate::upgrade::release::{ApplyMethod, Release};
 use crate::upgrade::trace::Step;
+use crate::upgrade::{population, record};
 
 /// A cluster with the old release.
 pub(super) struct Base {
@@ -30,34 +31,68 @@ pub(super) fn bases(
     workshop: &Workshop<'_>,
     fresh: &dyn Fn(&str) -> Simulated,
 ) -> Result<Vec<Result<Base, String>>, Unreachable> {
-    let given = plan.state.as_ref().map(|state| state.objects.as_slice());
-    if let Some(objects) = given.filter(|objects| holds_release(objects, plan)) {
+    let given = plan.state.as_ref().map(|state| state.objects.as_slice()).unwrap_or_default();
+    let record = last_record(given, plan);
+    if let Some(record) = record.as_ref().filter(|record| holds_release(given, record)) {
         let mut world = fresh(&plan.kubernetes);
-        world.load(objects.iter().cloned());
-        world.wait(1.0)?;
-        return Ok(vec![Ok(Base { course: Course::new(world), made_by: maker(objects).to_owned() })]);
+        world.load(given.iter().cloned());
+        world.wait(SETTLING)?;
+        world.take_exchanges();
+        world.take_notes();
+        return Ok(vec![Ok(Base { course: Course::new(world), made_by: maker(record).to_owned() })]);
     }
-    let makers: &[&str] = if actor.id() == "helm3" { &["helm3"] } else { &["helm3", "helm4"] };
+    // Who made the release is known as soon as its record is there.
+    let makers: &[&str] = match record.as_ref().map(maker) {
+        Some("helm4") => &["helm4"],
+        Some(_) => &["helm3"],
+        None if actor.id() == "helm3" => &["helm3"],
+        None => &["helm3", "helm4"],
+    };
     makers.iter().map(|maker| base(maker, plan, workshop, fresh(&plan.kubernetes))).collect()
 }
 
-/// Whether handed-in objects hold the release's record and its objects, so that nothing has to be installed first.
-fn holds_release(objects: &[Value], plan: &Plan) -> bool {
-    let prefix = format!("sh.helm.release.v1.{}.v", plan.subject.release);
-    let record = objects.iter().any(|object| k8s::text(object, "/metadata/name").starts_with(&prefix));
-    record && objects.iter().any(|object| k8s::text(object, "/kind") == "Deployment")
+/// Seconds after which what was loaded has come to rest: pods run, leases are taken.
+const SETTLING: f64 = 60.0;
+
+/// What the name of every record of a release begins with.
+fn record_prefix(plan: &Plan) -> String {
+    format!("sh.helm.release.v1.{}.v", plan.subject.release)
 }
 
-/// Helm 4 writes by server-side apply, which leaves Apply entries.
-fn maker(objects: &[Value]) -> &'static str {
-    let applied = objects.iter().any(|object| {
-        let entries =
-            object.pointer("/metadata/managedFields").and_then(Value::as_array).into_iter().flatten();
-        entries
-            .into_iter()
-            .any(|entry| k8s::text(entry, "/manager") == "helm" && k8s::text(entry, "/operation") == "Apply")
+/// The last revision among handed-in objects, where it can be read.
+fn last_record(objects: &[Value], plan: &Plan) -> Option<Release> {
+    let prefix = record_prefix(plan);
+    let secrets = objects.iter().filter(|object| {
+        let name = k8s::object_name(object);
+        name.kind == "Secret" && name.name.starts_with(&prefix) && name.namespace == plan.subject.namespace
     });
-    if applied { "helm4" } else { "helm3" }
+    let releases = secrets.filter_map(|secret| {
+        let text = record::unbase64(k8s::text(secret, "/data/release"))?;
+        record::decode(&String::from_utf8(text).ok()?).ok()
+    });
+    releases.max_by_key(|release| release.revision)
+}
+
+/// Whether handed-in objects hold what a release runs, so that nothing has to be installed first: its workloads, or, when it
+/// has none, any of its objects.
+fn holds_release(objects: &[Value], release: &Release) -> bool {
+    let there: BTreeSet<(String, String)> =
+        objects.iter().map(k8s::object_name).map(|name| (name.kind, name.name)).collect();
+    let of_release = || {
+        let names = release.render.manifests.iter().map(|manifest| k8s::object_name(&manifest.object));
+        names.map(|name| (name.kind, name.name))
+    };
+    let is_workload = |kind: &str| matches!(kind, "Deployment" | "DaemonSet" | "StatefulSet");
+    if of_release().any(|(kind, _)| is_workload(&kind)) {
+        of_release().filter(|(kind, _)| is_workload(kind)).all(|name| there.contains(&name))
+    } else {
+        of_release().any(|name| there.contains(&name))
+    }
+}
+
+/// Who wrote a release: only Helm 4 uses server-side apply.
+fn maker(record: &Release) -> &'static str {
+    if record.apply_method == ApplyMethod::ServerSide { "helm4" } else { "helm3" }
 }
 
 fn base(
@@ -72,7 +107,7 @@ fn base(
         return Ok(Err(obstacle));
     }
     match &plan.state {
-        Some(state) => overlay(&mut course, &state.objects)?,
+        Some(state) => overlay(&mut course, &state.objects, plan)?,
         None => {
             course
                 .step("user", "populate", "", "", |world| Ok((population::populate(world)?, Vec::new())))?;
@@ -122,30 +157,49 @@ fn command(
     course.run(workshop, &order)
 }
 
-/// Lays handed-in objects over the installed ones. Kinds that the state holds are taken to be held completely.
-fn overlay(course: &mut Course<Simulated>, objects: &[Value]) -> Result<(), Unreachable> {
-    let kinds: BTreeSet<(String, String)> =
-        objects.iter().map(kind).filter(|(_, kind)| !PARTIAL.contains(&kind.as_str())).collect();
-    let names: BTreeSet<_> = objects.iter().map(|object| (kind(object), k8s::object_name(object))).collect();
+/// Lays handed-in objects over the installed ones.
+///
+/// Custom kinds that the state holds are taken to be held completely, as `kubectl get KIND -A` gives them: what the chart
+/// installed of them and the state lacks is not there. Of other kinds a state usually holds a selection. Handed-in records
+/// of the release take the place of the installed one.
+fn overlay(course: &mut Course<Simulated>, objects: &[Value], plan: &Plan) -> Result<(), Unreachable> {
+    let key = |object: &Value| (kind(object), k8s::object_name(object));
+    let held: BTreeSet<_> = objects.iter().map(key).collect();
+    let prefix = record_prefix(plan);
+    let is_record = |object: &Value| k8s::text(object, "/metadata/name").starts_with(&prefix);
+    let with_records = last_record(objects, plan).is_some();
+    let custom = custom_kinds(&course.world, objects);
+    let complete: BTreeSet<(String, String)> =
+        objects.iter().map(kind).filter(|kind| custom.contains(kind)).collect();
     let surplus: Vec<Arc<Value>> = Simulated::objects(&course.world)
-        .filter(|object| {
-            kinds.contains(&kind(object)) && !names.contains(&(kind(object), k8s::object_name(object)))
-        })
+        .filter(|object| complete.contains(&kind(object)) || with_records && is_record(object))
+        .filter(|object| !held.contains(&key(object)))
         .cloned()
         .collect();
     for object in surplus {
         course.world.unload(&object);
     }
     course.world.load(objects.iter().cloned());
-    course.world.wait(60.0)?;
+    course.world.wait(SETTLING)?;
+    course.world.take_notes();
     *course = Course::new(course.world.clone());
     Ok(())
 }
 
-/// Kinds of which a state usually holds a selection.
-const PARTIAL: &[&str] = &["Namespace", "Secret", "ConfigMap", "ServiceAccount", "Pod", "Job", "Service"];
+/// Groups and kinds that definitions define, installed or handed in.
+fn custom_kinds(world: &Simulated, objects: &[Value]) -> BTreeSet<(String, String)> {
+    let installed = Simulated::objects(world).map(AsRef::as_ref);
+    let definitions =
+        installed.chain(objects).filter(|object| k8s::text(object, "/kind") == "CustomResourceDefinition");
+    definitions
+        .map(|crd| (k8s::text(crd, "/spec/group").to_owned(), k8s::text(crd, "/spec/names/kind").to_owned()))
+        .collect()
+}
 
 fn kind(object: &Value) -> (String, String) {
     let gvk = Gvk::of(object);
     (gvk.group, gvk.kind)
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,6 +1,7 @@
 //! What `verify` does for one actor: the upgrade, the ways around what stops it, and from every state reached what may
 //! come next, under every condition that chance decides.
 
+use std::borrow::Borrow;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -22,6 +23,7 @@ mod trial;
 
 pub use gate::gates;
 pub use real::rehearse_real;
+pub use trial::is_natural;
 
 /// What is to be rehearsed.
 #[derive(Clone, Debug)]
@@ -42,6 +44,14 @@ pub struct Plan {
     pub kubernetes: String,
     /// Objects that already live in the cluster; without them the built-in population is used.
     pub state: Option<State>,
+}
+
+/// The values that an upgrade without flags renders with: those of the installed release when none are given.
+///
+/// Source: Helm v4.3.1, `pkg/action/upgrade.go`, `reuseValues`.
+#[must_use]
+pub fn values_in_force<'v, V: Borrow<Values>>(installed: &'v V, given: &'v V) -> &'v V {
+    if given.borrow().is_empty() { installed } else { given }
 }
 
 /// Objects that the user handed in.

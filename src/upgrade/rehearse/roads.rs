@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::Plan;
 use super::base::Base;
 use super::gate::{Gate, gates};
 use super::gather::{Try, gather};
-use super::trial::{Trial, departures, failures, has_jobs, has_webhooks, trials};
+use super::trial::{AFTERWARDS, Trial, departures, failures, has_jobs, has_webhooks, trials};
+use super::{Plan, values_in_force};
 use crate::chart::Values;
 use crate::cluster::Unreachable;
 use crate::cluster::simulated::Simulated;
@@ -75,8 +75,13 @@ pub(super) fn explore(
         workshop,
         base,
         before: render(&plan.before, &plan.values_before),
-        after: render(&plan.after, &plan.values_after),
-        gate: gates(workshop.renderer, &plan.after, &plan.values_after, &options),
+        after: render(&plan.after, values_in_force(&plan.values_before, &plan.values_after)),
+        gate: gates(
+            workshop.renderer,
+            &plan.after,
+            values_in_force(&plan.values_before, &plan.values_after),
+            &options,
+        ),
     };
     explorer.all()
 }
@@ -310,11 +315,7 @@ impl Explorer<'_> {
     ) -> Result<Operation, Unreachable> {
         let mut tries = Vec::new();
         for (condition, course, ..) in states {
-            let prefix = if states.len() > 1 {
-                format!("after an upgrade in which {condition}")
-            } else {
-                String::new()
-            };
+            let prefix = if states.len() > 1 { format!("{AFTERWARDS}{condition}") } else { String::new() };
             for trial in trials {
                 tries.push(self.attempt(course, trial, &order(), &prefix)?.1);
             }

@@ -28,6 +28,24 @@ impl Trial {
     }
 }
 
+/// Conditions under which nothing outside goes wrong.
+const NATURAL: &[&str] = &["", HOOK_ENDS_FIRST, HOOK_WORKS, CERTIFICATES_SETTLED];
+
+const HOOK_ENDS_FIRST: &str = "the hook ends before the new controller leads";
+
+const HOOK_WORKS: &str = "the hook does its work";
+
+const CERTIFICATES_SETTLED: &str = "webhook certificates are in place";
+
+/// How the states are named that follow-ups begin from.
+pub(super) const AFTERWARDS: &str = "after an upgrade in which ";
+
+/// Whether a condition, as outcomes name it, is the natural course of things.
+#[must_use]
+pub fn is_natural(condition: &str) -> bool {
+    condition.split("; ").all(|part| NATURAL.contains(&part.strip_prefix(AFTERWARDS).unwrap_or(part)))
+}
+
 /// Whether a render has hooks that run to an end at one of these events.
 pub(super) fn has_jobs(render: &Render, events: &[HookEvent]) -> bool {
     render.hooks.iter().any(|hook| {
@@ -45,7 +63,7 @@ pub(super) fn has_webhooks(snapshot: &Snapshot) -> bool {
 pub(super) fn trials(hooks: bool, webhooks: bool) -> Vec<Trial> {
     let mut trials = if hooks {
         vec![
-            Trial::new("the hook ends before the new controller leads", |_| {}),
+            Trial::new(HOOK_ENDS_FIRST, |_| {}),
             Trial::new("the new controller leads before the hook runs", |c| {
                 c.leader = LeaderTiming::BeforeHook;
             }),
@@ -53,7 +71,7 @@ pub(super) fn trials(hooks: bool, webhooks: bool) -> Vec<Trial> {
             Trial::new("the hook never ends", |c| c.hooks.default = HookOutcome::Hangs),
         ]
     } else {
-        vec![Trial::new("webhook certificates are in place", |_| {})]
+        vec![Trial::new(CERTIFICATES_SETTLED, |_| {})]
     };
     if webhooks {
         trials.push(Trial::new("webhook certificates are being renewed", |c| {
@@ -66,7 +84,7 @@ pub(super) fn trials(hooks: bool, webhooks: bool) -> Vec<Trial> {
 /// Trials of an uninstall that runs hooks.
 pub(super) fn departures() -> Vec<Trial> {
     vec![
-        Trial::new("the hook does its work", |_| {}),
+        Trial::new(HOOK_WORKS, |_| {}),
         Trial::new("the hook fails", |c| c.hooks.default = HookOutcome::Fails),
     ]
 }

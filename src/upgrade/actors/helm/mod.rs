@@ -210,7 +210,8 @@ impl Session<'_, '_> {
 }
 
 /// What a chart is rendered for when no cluster is asked.
-pub(crate) fn template_options(helm: crate::render::Helm, subject: &Subject) -> Options {
+#[must_use]
+pub fn template_options(helm: crate::render::Helm, subject: &Subject) -> Options {
     Options {
         helm,
         release: subject.release.clone(),

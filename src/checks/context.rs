@@ -99,6 +99,13 @@ impl<'s> Context<'s> {
             .filter(move |object| k8s::text(object, "/kind") == kind && k8s::Gvk::of(object).group == group)
     }
 
+    /// Whether the release may be written by patches that Helm computes (Helm 3, and Helm 4 on what Helm 3 made).
+    pub fn writes_client_side(&self) -> bool {
+        let ways = self.scene.rehearsals.iter().flat_map(|rehearsal| &rehearsal.ways);
+        let makers: Vec<&str> = ways.map(|way| way.made_by.as_str()).collect();
+        makers.is_empty() || makers.contains(&"helm3")
+    }
+
     /// The old render's item of the same object.
     #[must_use]
     pub fn item_before(&self, item: &Item) -> Option<&Item> {

@@ -2,6 +2,7 @@
 
 use super::context::rendered;
 use super::crd_schema_tightened::structural;
+use super::crd_unprotected::keeps;
 use super::{Context, Findings};
 use crate::finding::Evidence;
 use crate::finding::Severity;
@@ -11,11 +12,12 @@ use crate::upgrade::diff::ChangeKind;
 use crate::upgrade::inventory::{Item, Place};
 
 declare_check! {
-    /// A CRD in `crds/` of the chart or of a subchart differs, and Helm does not upgrade it.
+    /// A CRD in `crds/` of the chart or of a subchart differs, or leaves the release without being deleted: Helm does not upgrade it.
     ///
     /// ## What breaks
     /// Helm creates what lies in `crds/` on install and never looks at it again. The new controller runs against the old
-    /// definition: fields it writes are pruned or refused, rules it relies on are missing.
+    /// definition: fields it writes are pruned or refused, rules it relies on are missing. The same goes for a CRD that the values
+    /// switch off, or that leaves the templates while the live object says `helm.sh/resource-policy: keep`.
     ///
     /// ## What to do
     /// Apply the new definition before the upgrade: `kubectl apply --server-side --force-conflicts -f FILE`. Client-side apply
@@ -127,6 +129,7 @@ declare_check! {
 }
 
 pub(super) fn check(context: &Context<'_>, findings: &mut Findings) {
+    departures(context, findings);
     for change in &context.changes {
         let in_place = change.kind == ChangeKind::Changed && change.object.kind == "CustomResourceDefinition";
         let item = context
@@ -149,6 +152,28 @@ pub(super) fn check(context: &Context<'_>, findings: &mut Findings) {
         ));
         findings.claim(&item.name, "");
     }
+}
+
+/// CRDs that neither the new manifest nor its `crds/` have, and that nothing deletes.
+fn departures(context: &Context<'_>, findings: &mut Findings) {
+    let gone = context.changes.iter().filter(|change| change.kind == ChangeKind::Removed);
+    for change in gone.filter(|change| change.object.kind == "CustomResourceDefinition") {
+        let old = context.before.iter().find(|item| item.name == change.object);
+        let Some(old) = old.filter(|old| old.place == Place::Crds || kept(context, old)) else { continue };
+        let message = format!(
+            "CRD {} is not in the new release and stays in the cluster as it is: nothing updates it any more",
+            old.name.name
+        );
+        findings.say(Severity::Risks, message, rendered(old)).about(&old.name).during(&["upgrade"]).advise(
+            "apply the definition that goes with the new version by hand, now and with every later version",
+        );
+        findings.claim(&old.name, "");
+    }
+}
+
+/// Helm asks the live object, where it is known.
+fn kept(context: &Context<'_>, item: &Item) -> bool {
+    keeps(context.live(item).unwrap_or(&item.object))
 }
 
 /// Most differences named in one finding.

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::{Context, Findings};
-use crate::finding::{Evidence, Severity};
+use crate::finding::{Evidence, ObjectName, Severity};
 use crate::k8s;
-use crate::schema::compare::{self, Difference};
+use crate::schema::compare::{self, Change, Difference};
 use crate::schema::{KubeVersion, Structural, decode};
 use crate::upgrade::inventory::{Item, Place};
 
@@ -138,8 +138,7 @@ declare_check! {
 }
 
 pub(super) fn check(context: &Context<'_>, findings: &mut Findings) {
-    let crds = context.crds_after().filter(|item| item.place != Place::Crds);
-    for item in crds {
+    for item in context.crds_after() {
         let Some(old) = before(context, item) else { continue };
         for version in served(&item.object) {
             let (Some(before), Some(after)) = (structural(&old, version), structural(&item.object, version))
@@ -149,7 +148,11 @@ pub(super) fn check(context: &Context<'_>, findings: &mut Findings) {
             let tighter: Vec<Difference> =
                 compare::compare(&before, &after).into_iter().filter(|d| d.change.tightens()).collect();
             if !tighter.is_empty() {
-                say_tighter(context, item, &tighter, findings);
+                let touched = touched(context, item, &tighter, &before, &after);
+                // What stays behind in crds/ is told apart; here it counts what the new controller's types do to objects.
+                if item.place != Place::Crds || !touched.is_empty() {
+                    say_tighter(item, &tighter, &touched, findings);
+                }
                 say_undecodable(context, item, &before, &after, findings);
                 findings.claim(&item.name, "spec");
             }
@@ -177,11 +180,12 @@ pub(super) fn structural(crd: &Value, version: &str) -> Option<Arc<Structural>> 
 /// Most differences named in one message.
 const SHOWN: usize = 3;
 
-fn say_tighter(context: &Context<'_>, item: &Item, tighter: &[Difference], findings: &mut Findings) {
+fn say_tighter(item: &Item, tighter: &[Difference], touched: &[ObjectName], findings: &mut Findings) {
     let named: Vec<String> = tighter.iter().take(SHOWN).map(ToString::to_string).collect();
     let more =
         if tighter.len() > SHOWN { format!("; and {} more", tighter.len() - SHOWN) } else { String::new() };
-    let message = format!("CRD {} allows less: {}{more}", item.name.name, named.join("; "));
+    let place = if item.place == Place::Crds { " in crds/" } else { "" };
+    let message = format!("CRD {}{place} allows less: {}{more}", item.name.name, named.join("; "));
     let evidence = |difference: &Difference| Evidence::State {
         object: item.name.clone(),
         detail: difference.to_string(),
@@ -189,12 +193,37 @@ fn say_tighter(context: &Context<'_>, item: &Item, tighter: &[Difference], findi
     let Some((first, rest)) = tighter.split_first() else { return };
     let said = findings.say(Severity::Risks, message, evidence(first)).about(&item.name);
     let said = rest.iter().take(20).fold(said, |said, difference| said.because(evidence(difference)));
-    let touched = context.instances(&item.object).filter(|object| uses(object, tighter));
-    touched.take(20).fold(said, |said, object| said.about(&k8s::object_name(object)));
+    said.about_all(touched.iter().take(20));
 }
 
-fn uses(object: &Value, tighter: &[Difference]) -> bool {
-    tighter.iter().any(|difference| present(object, &difference.path))
+/// Stored objects that lose a field, or that the new schema would refuse and the old one would not.
+fn touched(
+    context: &Context<'_>,
+    item: &Item,
+    tighter: &[Difference],
+    before: &Structural,
+    after: &Structural,
+) -> Vec<ObjectName> {
+    let loses = |object: &Value| {
+        let gone = tighter.iter().filter(|difference| matches!(difference.change, Change::Removed { .. }));
+        gone.into_iter().any(|difference| present(object, &difference.path))
+    };
+    let refused = |object: &Value| {
+        let old = errors(before, object);
+        errors(after, object).iter().any(|error| !old.contains(error))
+    };
+    context
+        .instances(&item.object)
+        .filter(|object| loses(object) || refused(object))
+        .map(|object| k8s::object_name(object))
+        .collect()
+}
+
+/// What a schema has against an object that is created.
+fn errors(schema: &Structural, object: &Value) -> Vec<String> {
+    let mut object = object.clone();
+    schema.default(&mut object);
+    schema.validate(&object, None, Vec::new()).errors.iter().map(ToString::to_string).collect()
 }
 
 // Whether an object has a value at a path; `[*]` and `.*` stand for any item and member.

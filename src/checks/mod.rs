@@ -52,10 +52,15 @@ macro_rules! checks {
     };
 }
 
+mod api_removed;
 mod crd_left_behind;
 mod crd_moved;
+mod crd_pruning_changed;
 mod crd_schema_tightened;
 mod crd_unprotected;
+mod crd_version_dropped;
+mod custom_field_unknown;
+mod hook_cleanup_missing;
 mod hook_deadline_missing;
 mod hook_image_unpinned;
 mod hook_network_needed;
@@ -65,6 +70,7 @@ mod immutable_field_changed;
 mod kubernetes_too_old;
 mod object_moved_to_hook;
 mod ownership_missing;
+mod rehearsal_failed;
 mod rehearsal_lost;
 mod runtime_changed;
 mod runtime_in_use_deleted;
@@ -72,14 +78,21 @@ mod secret_emptied;
 mod size_limit_neared;
 mod values_ignored;
 mod values_reuse_broken;
+mod values_reused;
+mod workload_renamed;
 mod unexplained;
 
 /// Every check, in name order; the catch-all looks last, at what the others left.
 pub static CHECKS: &[Check] = checks![
+    api_removed,
     crd_left_behind,
     crd_moved,
+    crd_pruning_changed,
     crd_schema_tightened,
     crd_unprotected,
+    crd_version_dropped,
+    custom_field_unknown,
+    hook_cleanup_missing,
     hook_deadline_missing,
     hook_image_unpinned,
     hook_network_needed,
@@ -89,6 +102,7 @@ pub static CHECKS: &[Check] = checks![
     kubernetes_too_old,
     object_moved_to_hook,
     ownership_missing,
+    rehearsal_failed,
     rehearsal_lost,
     runtime_changed,
     runtime_in_use_deleted,
@@ -96,6 +110,8 @@ pub static CHECKS: &[Check] = checks![
     size_limit_neared,
     values_ignored,
     values_reuse_broken,
+    values_reused,
+    workload_renamed,
     unexplained
 ];
 

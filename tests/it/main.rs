@@ -12,6 +12,7 @@ mod apiserver;
 mod control_plane;
 #[cfg(unix)]
 mod kubelet;
+mod cases;
 mod cli;
 mod laws;
 mod layers;

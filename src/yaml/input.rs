@@ -130,11 +130,10 @@ const fn suspicious(byte: u8) -> bool {
 
 fn forbidden(at: &[u8]) -> bool {
     match at {
-        [0xC2, 0x85, ..] => false,
+        [0xC2, 0x85, ..] | [] => false,
         [0xC2, 0x80..=0x9F, ..] | [0xEF, 0xBF, 0xBE | 0xBF, ..] => true,
         [0xC2 | 0xEF, ..] => false,
         [byte, ..] => suspicious(*byte),
-        [] => false,
     }
 }
 

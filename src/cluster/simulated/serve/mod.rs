@@ -117,9 +117,19 @@ impl Simulated {
         self.changes.push(Arc::new(Change { key: key.clone(), old, new }));
     }
 
-    /// The next UID: shaped like a version 4 UUID, counted so that rehearsals repeat byte for byte.
+    /// The next UID that no object has; loaded ones may come from another rehearsal.
     pub(super) fn next_uid(&mut self) -> String {
-        self.uids += 1;
+        loop {
+            self.uids += 1;
+            let uid = self.counted_uid();
+            if self.store.by_uid(&uid).is_none() {
+                return uid;
+            }
+        }
+    }
+
+    /// Shaped like a version 4 UUID, counted so that rehearsals repeat byte for byte.
+    fn counted_uid(&self) -> String {
         // A multiplicative hash spreads the counter, so that no UID looks like the next one's neighbour.
         let high = self.uids.wrapping_mul(0x9E37_79B9_7F4A_7C15);
         format!(

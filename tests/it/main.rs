@@ -20,3 +20,4 @@ mod layers;
 mod live;
 mod scenarios;
 mod shared;
+mod state;

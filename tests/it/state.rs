@@ -105,7 +105,7 @@ impl Cluster {
         let seeds = snapshots::seeds(&self.objects());
         assert!(!seeds.is_empty());
         self.by_hand(|kubectl| {
-            kubectl.apply(&seeds, NAMESPACE, Apply { server_side: true, force_conflicts: false })
+            kubectl.apply(&seeds, NAMESPACE, Apply { server_side: true, force_conflicts: false });
         });
     }
 
@@ -277,4 +277,34 @@ fn half_of_the_procedure_is_none() {
     assert_eq!(code, 3, "{}", report["verdict"]);
     let lost = losses(&report);
     assert!(lost.iter().any(|line| line.contains("in upgrade (plain)")), "{lost:?}");
+}
+
+/// A chart of one definition, written to a directory.
+fn write_chart(at: &Path, version: &str) {
+    let definition = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: gears.example.test}\nspec:\n  group: example.test\n  names: {kind: Gear, listKind: GearList, plural: gears, singular: gear}\n  scope: Namespaced\n  versions:\n  - name: v1\n    served: true\n    storage: true\n    schema: {openAPIV3Schema: {type: object, required: [spec], properties: {spec: {type: object, required: [teeth], properties: {teeth: {type: integer, minimum: 3}}}}}}\n";
+    std::fs::create_dir_all(at.join("templates")).unwrap();
+    std::fs::write(at.join("templates/crd.yaml"), definition).unwrap();
+    std::fs::write(at.join("Chart.yaml"), format!("apiVersion: v2\nname: gears\nversion: {version}\n"))
+        .unwrap();
+}
+
+#[test]
+#[expect(clippy::disallowed_methods, reason = "the program is tested from outside")]
+fn charts_of_other_kinds_get_objects_made_from_their_schemas() {
+    let directory = tempfile::tempdir().unwrap();
+    let (old, new) = (directory.path().join("old"), directory.path().join("new"));
+    write_chart(&old, "1.0.0");
+    write_chart(&new, "1.1.0");
+    let mut program = Process::new(env!("CARGO_BIN_EXE_seatrial"));
+    program.arg("verify").args([&old, &new]).args(["--actor", "helm3", "-o", "json"]);
+    let output = program.env_remove("KUBECONFIG").output().unwrap();
+    let report: Value = serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&output.stderr)));
+    let start = report["start"].as_str().unwrap();
+    assert!(start.contains("one object each of Gear, made from the schema alone"), "{start}");
+    let population = report["rehearsals"][0]["population"].as_array().unwrap();
+    assert!(population.contains(&json!("Gear/team-a/sample")), "{population:?}");
+    // Uninstalling takes the definition and with it what users made.
+    assert_eq!(output.status.code(), Some(3), "{}", report["verdict"]);
+    assert!(losses(&report).iter().any(|line| line.contains("in uninstall")), "{:?}", losses(&report));
 }

@@ -9,11 +9,13 @@ use crate::chart::{Chart, Values};
 use crate::cluster::Unreachable;
 use crate::cluster::kind::{self, Kind};
 use crate::cluster::live::Live;
+use crate::cluster::simulated::schemas::Schemas;
 use crate::cluster::simulated::{Simulated, controllers};
 use crate::render::{self, Options, Render};
 use crate::upgrade::actors::{self, Actor, Renderer};
 use crate::upgrade::outcome::Rehearsal;
 use crate::upgrade::rehearse::{Plan, rehearse, rehearse_real};
+use crate::upgrade::renders::Folding;
 use crate::upgrade::world::Plain;
 
 /// Helm's engine behind the rehearsal's trait.
@@ -70,8 +72,10 @@ pub(crate) fn run(
 
 // Actors share nothing but renders, so each has a thread.
 fn simulated(parts: &[Part], renderer: &dyn Renderer) -> Result<Vec<Rehearsal>, Error> {
+    let schemas = &Schemas::default();
+    let renderer = &Folding::new(renderer, schemas);
     std::thread::scope(|scope| {
-        let work = |part| move || rehearse_one(part, renderer);
+        let work = |part| move || rehearse_one(part, renderer, schemas);
         let threads: Vec<_> = parts.iter().map(|part| scope.spawn(work(part))).collect();
         let join = |thread: std::thread::ScopedJoinHandle<'_, Result<Rehearsal, Error>>| {
             thread.join().unwrap_or_else(|_| Err(Error::new("a rehearsal ended abnormally; this is a bug")))
@@ -80,7 +84,12 @@ fn simulated(parts: &[Part], renderer: &dyn Renderer) -> Result<Vec<Rehearsal>, 
     })
 }
 
-fn rehearse_one(part: &Part, renderer: &dyn Renderer) -> Result<Rehearsal, Error> {
+fn rehearse_one(part: &Part, renderer: &dyn Renderer, schemas: &Schemas) -> Result<Rehearsal, Error> {
+    let fresh = |kubernetes: &str| {
+        let mut cluster = fresh(kubernetes);
+        cluster.fold_definitions(schemas);
+        cluster
+    };
     rehearse(part.actor, &part.plan, renderer, &fresh).map_err(|error| Error::new(error.0))
 }
 

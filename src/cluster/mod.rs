@@ -183,4 +183,13 @@ pub trait Cluster {
     /// # Errors
     /// When the server can't be reached.
     fn wait(&mut self, seconds: f64) -> Result<(), Unreachable>;
+
+    /// Lets time pass until something may have changed: `pause` seconds where nobody tells, and never more than
+    /// `most`. A simulation knows when the next write happens and goes there.
+    ///
+    /// # Errors
+    /// When the server can't be reached.
+    fn wait_for_change(&mut self, pause: f64, most: f64) -> Result<(), Unreachable> {
+        self.wait(pause.min(most))
+    }
 }

@@ -202,6 +202,14 @@ impl<'c> Link<'c> {
         self.cluster.wait(seconds).map_err(|error| unreachable_fault(&error.0))
     }
 
+    /// Lets time pass until something may have changed; see [`Cluster::wait_for_change`].
+    ///
+    /// # Errors
+    /// When the server does not answer.
+    pub fn wait_for_change(&mut self, pause: f64, most: f64) -> Result<(), Fault> {
+        self.cluster.wait_for_change(pause, most).map_err(|error| unreachable_fault(&error.0))
+    }
+
     fn object(&mut self, request: &Request) -> Answer {
         let at = self.cluster.now();
         let response = self.cluster.send(request).map_err(|error| unreachable_fault(&error.0))?;

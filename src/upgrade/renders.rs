@@ -5,6 +5,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::chart::{Chart, Values};
+use crate::cluster::simulated::schemas::Schemas;
 use crate::render::{Options, Render};
 use crate::upgrade::actors::Renderer;
 
@@ -88,6 +89,52 @@ impl<R: Renderer> Renderer for Renders<R> {
         };
         self.kept.lock().unwrap_or_else(PoisonError::into_inner).push(kept);
         result
+    }
+}
+
+/// A renderer whose definitions are folded, for clusters that fold theirs.
+pub struct Folding<'r> {
+    inner: &'r dyn Renderer,
+    schemas: Schemas,
+    made: Mutex<Vec<(Arc<Render>, Arc<Render>)>>,
+}
+
+impl<'r> Folding<'r> {
+    /// Folds what a renderer makes; the schemas go into `schemas`.
+    #[must_use]
+    pub fn new(inner: &'r dyn Renderer, schemas: &Schemas) -> Self {
+        Self { inner, schemas: schemas.clone(), made: Mutex::default() }
+    }
+
+    fn fold(&self, render: &Render) -> Render {
+        let mut folded = render.clone();
+        let manifests = folded.manifests.iter_mut();
+        let hooks = folded.hooks.iter_mut().map(|hook| &mut hook.manifest);
+        for manifest in manifests.chain(hooks) {
+            manifest.object = self.schemas.fold(&manifest.object);
+        }
+        for object in folded.crds.iter_mut().flat_map(|file| &mut file.objects) {
+            *object = self.schemas.fold(object);
+        }
+        folded
+    }
+}
+
+impl Renderer for Folding<'_> {
+    fn render(
+        &self,
+        chart: &Arc<Chart>,
+        config: &Arc<Values>,
+        options: &Options,
+    ) -> Result<Arc<Render>, String> {
+        let plain = self.inner.render(chart, config, options)?;
+        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, folded)) = made.iter().find(|(known, _)| Arc::ptr_eq(known, &plain)) {
+            return Ok(Arc::clone(folded));
+        }
+        let folded = Arc::new(self.fold(&plain));
+        made.push((plain, Arc::clone(&folded)));
+        Ok(folded)
     }
 }
 

@@ -17,6 +17,11 @@ pub trait World: Cluster {
     /// When the server can't be reached.
     fn objects(&mut self) -> Result<Vec<Arc<Value>>, Unreachable>;
 
+    /// An object that the world may hold in a shortened form, in full.
+    fn unfolded(&self, object: &Arc<Value>) -> Arc<Value> {
+        Arc::clone(object)
+    }
+
     /// Whose name the next requests carry in the trace.
     fn speaks_for(&mut self, who: &str);
 
@@ -47,6 +52,10 @@ pub fn simulated(kubernetes: &str) -> Simulated {
 impl World for Simulated {
     fn objects(&mut self) -> Result<Vec<Arc<Value>>, Unreachable> {
         Ok(Simulated::objects(self).cloned().collect())
+    }
+
+    fn unfolded(&self, object: &Arc<Value>) -> Arc<Value> {
+        Simulated::unfolded(self, object)
     }
 
     fn speaks_for(&mut self, who: &str) {

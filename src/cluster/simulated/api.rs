@@ -74,6 +74,21 @@ impl Api<'_> {
         self.server.discovery.resources(self.server.minor)
     }
 
+    /// A definition, or a list of them, with the schemas in place; everything else as it is.
+    #[must_use]
+    pub fn unfolded(&self, body: &Arc<Value>) -> Arc<Value> {
+        let server = &*self.server;
+        let Some(items) = body.get("items").and_then(Value::as_array).filter(|items| {
+            crate::k8s::text(body, "/kind") == "CustomResourceDefinitionList" && !items.is_empty()
+        }) else {
+            return server.unfolded(body);
+        };
+        let items = items.iter().map(|item| Value::clone(&server.unfolded(&Arc::new(item.clone()))));
+        let mut list = Value::clone(body);
+        list["items"] = items.collect();
+        Arc::new(list)
+    }
+
     /// The outside world's part.
     #[must_use]
     pub fn conditions(&self) -> &Conditions {

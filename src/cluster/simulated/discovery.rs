@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use crate::cluster::{ApiResource, Resource};
 use crate::k8s::catalogue::{BUILTINS, Builtin};
 use crate::k8s::text;
+use super::schemas::{Kept, Schemas};
 use crate::k8s::types::{Type, builtin as builtin_type, custom_resource};
 use crate::schema::{KubeVersion, Structural};
 
@@ -21,7 +22,7 @@ pub(super) struct CustomVersion {
     pub(super) scale: bool,
     /// Position in `spec.versions`.
     index: usize,
-    shape: OnceLock<Type>,
+    schema: Option<Arc<Kept>>,
     structural: OnceLock<Option<Arc<Structural>>>,
 }
 
@@ -39,7 +40,7 @@ pub(super) struct Custom {
 }
 
 impl Custom {
-    fn read(crd: &Arc<Value>) -> Self {
+    fn read(crd: &Arc<Value>, schemas: &Schemas) -> Self {
         let kind = text(crd, "/spec/names/kind").to_owned();
         let list_kind = text(crd, "/spec/names/listKind");
         let versions = crd.pointer("/spec/versions").and_then(Value::as_array);
@@ -53,15 +54,11 @@ impl Custom {
                 .into_iter()
                 .flatten()
                 .enumerate()
-                .map(|(i, v)| CustomVersion::read(i, v))
+                .map(|(i, v)| CustomVersion::read(i, v, schemas))
                 .collect(),
             kind,
             crd: crd.clone(),
         }
-    }
-
-    fn schema(&self, version: &CustomVersion) -> Option<&Value> {
-        self.crd.get("spec")?.get("versions")?.get(version.index)?.get("schema")?.get("openAPIV3Schema")
     }
 
     /// The version objects are stored in.
@@ -71,7 +68,7 @@ impl Custom {
 }
 
 impl CustomVersion {
-    fn read(index: usize, version: &Value) -> Self {
+    fn read(index: usize, version: &Value, schemas: &Schemas) -> Self {
         let flag = |name: &str| version.get(name).and_then(Value::as_bool).unwrap_or(false);
         let has = |name: &str| {
             version.pointer("/subresources").is_some_and(|s| s.get(name).is_some_and(|v| !v.is_null()))
@@ -83,11 +80,14 @@ impl CustomVersion {
             status: has("status"),
             scale: has("scale"),
             index,
-            shape: OnceLock::new(),
+            schema: version.pointer("/schema/openAPIV3Schema").map(|schema| schemas.of(schema)),
             structural: OnceLock::new(),
         }
     }
 }
+
+/// The shape of custom resources without a schema.
+static FREE: OnceLock<Type> = OnceLock::new();
 
 /// Whether a CRD has reached the condition.
 pub(super) fn condition(object: &Value, kind: &str) -> bool {
@@ -141,10 +141,11 @@ impl Target {
 
     /// The shape of the objects.
     pub(super) fn shape(&self) -> &Type {
-        let Some((custom, version)) = self.custom.as_ref().zip(self.custom_version()) else {
-            return &self.shape;
-        };
-        version.shape.get_or_init(|| custom_resource(custom.schema(version)))
+        match self.custom_version() {
+            None => &self.shape,
+            Some(CustomVersion { schema: Some(schema), .. }) => schema.shape(),
+            Some(_) => FREE.get_or_init(|| custom_resource(None)),
+        }
     }
 
     /// The schema of a custom resource; `None` for built-ins.
@@ -156,12 +157,9 @@ impl Target {
     pub(super) fn structural_of(&self, version: &str) -> Option<&Arc<Structural>> {
         let custom = self.custom.as_ref()?;
         let version = custom.versions.iter().find(|v| v.name == version)?;
-        let compile = || {
-            let kube = KubeVersion::new(1, u16::try_from(self.minor).unwrap_or(u16::MAX));
-            match custom.schema(version) {
-                Some(schema) => Structural::compile(schema, kube).ok(),
-                None => Some(Structural::open(kube)),
-            }
+        let compile = || match &version.schema {
+            Some(schema) => schema.structural(self.minor),
+            None => Some(Structural::open(KubeVersion::new(1, u16::try_from(self.minor).unwrap_or(u16::MAX)))),
         };
         version.structural.get_or_init(compile).as_ref()
     }
@@ -202,13 +200,13 @@ pub(super) struct Discovery {
 
 impl Discovery {
     /// Takes in a definition that was written or removed.
-    pub(super) fn learn(&mut self, old: Option<&Arc<Value>>, new: Option<&Arc<Value>>) {
+    pub(super) fn learn(&mut self, old: Option<&Arc<Value>>, new: Option<&Arc<Value>>, schemas: &Schemas) {
         if let Some(gone) = old {
             let key = (text(gone, "/spec/group").to_owned(), text(gone, "/spec/names/plural").to_owned());
             self.customs.remove(&key);
         }
         if let Some(crd) = new.filter(|crd| condition(crd, "Established")) {
-            let custom = Custom::read(crd);
+            let custom = Custom::read(crd, schemas);
             self.customs.insert((custom.group.clone(), custom.plural.clone()), Arc::new(custom));
         }
         self.resources = None;

@@ -14,6 +14,7 @@ mod collector;
 mod definitions;
 mod discovery;
 mod namespaces;
+pub mod schemas;
 mod serve;
 mod shell;
 mod status;
@@ -26,6 +27,7 @@ pub use webhooks::{WebhookAnswer, WebhookCall, Webhooks};
 
 use super::{ApiResource, Cluster, Exchange, Request, Response, Unreachable};
 use discovery::Discovery;
+use schemas::Schemas;
 use store::Store;
 
 /// Turns that controllers may take at one instant before the simulation calls it a livelock.
@@ -45,6 +47,9 @@ pub struct Simulated {
     names: u64,
     store: Store,
     discovery: Discovery,
+    schemas: Schemas,
+    /// Whether definitions are stored with references in place of their schemas.
+    folds: bool,
     controllers: Vec<Slot>,
     webhooks: Vec<Box<dyn Webhooks>>,
     changes: Vec<Arc<Change>>,
@@ -73,6 +78,8 @@ impl Clone for Simulated {
             names: self.names,
             store: self.store.clone(),
             discovery: self.discovery.clone(),
+            schemas: self.schemas.clone(),
+            folds: self.folds,
             controllers: self.controllers.iter().map(fork).collect(),
             webhooks: self.webhooks.iter().map(|w| w.fork()).collect(),
             changes: self.changes.clone(),
@@ -110,6 +117,8 @@ impl Simulated {
             names: 0,
             store: Store::default(),
             discovery: Discovery::default(),
+            schemas: Schemas::default(),
+            folds: false,
             controllers: Vec::new(),
             webhooks: Vec::new(),
             changes: Vec::new(),
@@ -122,6 +131,18 @@ impl Simulated {
         cluster
             .load(["default", "kube-node-lease", "kube-public", "kube-system"].map(serve::namespace_object));
         cluster
+    }
+
+    /// Stores definitions folded from now on, and answers them so; the schemas are kept in `schemas`.
+    pub fn fold_definitions(&mut self, schemas: &Schemas) {
+        self.schemas = schemas.clone();
+        self.folds = true;
+    }
+
+    /// A definition with its schemas in place; every other object as it is.
+    #[must_use]
+    pub fn unfolded(&self, object: &Arc<Value>) -> Arc<Value> {
+        if self.folds { self.schemas.unfold(object) } else { Arc::clone(object) }
     }
 
     /// Adds a controller; it gets its first turn with the next write or wait.
@@ -262,6 +283,19 @@ impl Cluster for Simulated {
         }
         self.now = end;
         Ok(())
+    }
+
+    fn wait_for_change(&mut self, pause: f64, most: f64) -> Result<(), Unreachable> {
+        let (start, end) = (self.now, self.now + most.max(0.0));
+        self.settle();
+        let seen = self.revision;
+        while let Some(due) = self.next_due(end).filter(|_| self.revision == seen) {
+            self.now = due.max(self.now);
+            self.settle();
+        }
+        // Who looks again never looks sooner than its pause; what happens in it is seen together.
+        let next = if self.revision == seen { end } else { self.now.max(start + pause).min(end) };
+        self.wait(next - self.now)
     }
 }
 

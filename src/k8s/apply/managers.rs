@@ -15,7 +15,7 @@ use crate::k8s::text;
 use crate::k8s::types::Type;
 
 /// Updaters kept apart before the oldest are thrown together.
-const MOST_UPDATERS: usize = 10;
+pub(super) const MOST_UPDATERS: usize = 10;
 const ANCIENT: &str = "ancient-changes";
 const BEFORE_FIRST_APPLY: &str = "before-first-apply";
 
@@ -153,7 +153,10 @@ impl Managers {
             };
             key(a, x).cmp(&key(b, y)).then_with(|| a.subresource.cmp(&b.subresource))
         });
-        entries.into_iter().map(|(identity, owned)| encode_entry(identity, owned)).collect()
+        entries
+            .into_iter()
+            .map(|(identity, owned)| encode_entry(identity, &owned.set, &owned.api_version, &owned.time))
+            .collect()
     }
 
     /// Takes in a write that was no apply: who wrote now owns what changed, and others lose it.
@@ -266,7 +269,7 @@ impl Managers {
     }
 
     /// Keeps the number of updaters in bounds, as every write does.
-    fn throw_together_the_oldest(&mut self) {
+    pub(super) fn throw_together_the_oldest(&mut self) {
         let mut updaters: Vec<(String, Identity)> = self
             .owned
             .iter()
@@ -326,16 +329,16 @@ pub struct Applied<'a> {
     pub time: &'a str,
 }
 
-fn encode_entry(identity: &Identity, owned: &Owned) -> Value {
+pub(super) fn encode_entry(identity: &Identity, set: &FieldSet, api_version: &str, time: &str) -> Value {
     let mut entry = json!({
-        "apiVersion": owned.api_version,
+        "apiVersion": api_version,
         "fieldsType": "FieldsV1",
-        "fieldsV1": owned.set.encode(),
+        "fieldsV1": set.encode(),
         "manager": identity.manager,
         "operation": identity.operation.as_str(),
     });
-    if !owned.time.is_empty() {
-        entry["time"] = json!(owned.time);
+    if !time.is_empty() {
+        entry["time"] = json!(time);
     }
     if !identity.subresource.is_empty() {
         entry["subresource"] = json!(identity.subresource);
@@ -344,7 +347,7 @@ fn encode_entry(identity: &Identity, owned: &Owned) -> Value {
 }
 
 /// The set without what belongs to the server and never to a manager.
-fn strip(set: &FieldSet) -> FieldSet {
+pub(super) fn strip(set: &FieldSet) -> FieldSet {
     static NEVER: OnceLock<FieldSet> = OnceLock::new();
     let never = NEVER.get_or_init(|| {
         FieldSet::decode(&json!({

@@ -11,6 +11,7 @@ mod merge;
 mod of;
 mod remove;
 mod set;
+mod stored;
 
 pub use check::check;
 pub use compare::{Comparison, compare};
@@ -20,3 +21,4 @@ pub use merge::merge;
 pub use of::field_set;
 pub use remove::remove;
 pub use set::FieldSet;
+pub use stored::update_stored;

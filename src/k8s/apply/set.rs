@@ -38,6 +38,13 @@ impl FieldSet {
         self.children.get(element)
     }
 
+    /// Every first element: whether a path ends there, and the paths below it.
+    pub(super) fn steps(&self) -> impl Iterator<Item = (&Element, bool, Option<&Self>)> {
+        let ending = self.members.iter().map(|element| (element, true, self.children.get(element)));
+        let going = self.children.iter().filter(|(element, _)| !self.members.contains(element));
+        ending.chain(going.map(|(element, below)| (element, false, Some(below))))
+    }
+
     /// Puts paths below an element.
     pub fn put_below(&mut self, element: Element, set: Self) {
         if !set.is_empty() {

@@ -17,9 +17,12 @@ use crate::upgrade::storage::Records;
 mod base;
 mod gate;
 mod gather;
+mod parallel;
 mod real;
 mod roads;
 mod trial;
+
+use parallel::side_by_side;
 
 pub use gate::gates;
 pub use real::rehearse_real;
@@ -84,18 +87,22 @@ pub fn rehearse(
         obstacle: String::new(),
         ways: Vec::new(),
     };
+    let mut bases = Vec::new();
     for base in base::bases(actor, plan, &workshop, fresh)? {
         match base {
             Ok(mut base) => {
                 if rehearsal.population.is_empty() {
                     rehearsal.population = base.course.snapshot()?.names().cloned().collect();
                 }
-                rehearsal.ways.extend(roads::explore(actor, dialect, plan, &workshop, &base)?);
+                bases.push(base);
             }
             Err(obstacle) if rehearsal.obstacle.is_empty() => rehearsal.obstacle = obstacle,
             Err(_) => {}
         }
     }
+    let explored =
+        side_by_side(&bases, |base| roads::explore(actor, dialect, plan, &workshop, base))?;
+    rehearsal.ways = explored.into_iter().flatten().collect();
     if !rehearsal.ways.is_empty() {
         rehearsal.obstacle.clear();
     }

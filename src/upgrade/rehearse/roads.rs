@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::base::Base;
 use super::gate::{Gate, gates};
 use super::gather::{Try, gather};
+use super::parallel::side_by_side;
 use super::trial::{AFTERWARDS, Trial, departures, failures, has_jobs, has_webhooks, trials};
 use super::{Plan, values_in_force};
 use crate::chart::Values;
@@ -88,21 +89,24 @@ pub(super) fn explore(
 
 impl Explorer<'_> {
     fn all(&self) -> Result<Vec<Way>, Unreachable> {
-        let mut recipes = vec![self.plain()];
-        let mut ways: Vec<Way> = Vec::new();
-        let mut next = 0;
-        while let Some(recipe) = recipes.get(next).cloned() {
-            next += 1;
-            let (way, stderr) = self.way(&recipe)?;
-            if next == 1 && stderr.contains("invalid ownership metadata") {
-                recipes.extend(self.around_ownership());
-            }
-            if stderr.contains("conflict occurred while applying object")
-                && !recipe.flags.iter().any(|flag| flag == "--force-conflicts")
-            {
-                recipes.insert(next, self.forced(&recipe));
-            }
-            ways.push(way);
+        let plain = self.plain();
+        let (way, stderr) = self.way(&plain)?;
+        let mut recipes: Vec<Recipe> = self.forced(&plain, &stderr).into_iter().collect();
+        if stderr.contains("invalid ownership metadata") {
+            recipes.extend(self.around_ownership());
+        }
+        let mut ways = vec![way];
+        // Each way goes on its own copy of the cluster.
+        ways.extend(side_by_side(&recipes, |recipe| self.with_forced(recipe))?.into_iter().flatten());
+        Ok(ways)
+    }
+
+    /// A way, and after it the one that forces past conflicts which stopped it.
+    fn with_forced(&self, recipe: &Recipe) -> Result<Vec<Way>, Unreachable> {
+        let (way, stderr) = self.way(recipe)?;
+        let mut ways = vec![way];
+        if let Some(forced) = self.forced(recipe, &stderr) {
+            ways.push(self.way(&forced)?.0);
         }
         Ok(ways)
     }
@@ -120,7 +124,11 @@ impl Explorer<'_> {
         }
     }
 
-    fn forced(&self, recipe: &Recipe) -> Recipe {
+    fn forced(&self, recipe: &Recipe, stderr: &str) -> Option<Recipe> {
+        let conflict = stderr.contains("conflict occurred while applying object");
+        if !conflict || recipe.flags.iter().any(|flag| flag == "--force-conflicts") {
+            return None;
+        }
         let mut forced = recipe.clone();
         forced.flags.push("--force-conflicts".to_owned());
         forced.name = match recipe.name.as_str() {
@@ -128,7 +136,7 @@ impl Explorer<'_> {
             name => format!("{name}, force conflicts"),
         };
         forced.summary = format!("{}; fields of other managers are taken over", recipe.summary);
-        forced
+        Some(forced)
     }
 
     /// What is advertised when live objects do not belong to the release.

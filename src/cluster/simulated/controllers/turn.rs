@@ -1,6 +1,11 @@
 //! When a controller has something to do: after writes to the kinds it watches, and at its due time.
 
+use std::collections::BTreeMap;
+
 use super::super::api::Api;
+
+/// The longest pause between two tries, in seconds.
+const LONGEST: f64 = 300.0;
 
 /// A controller's memory of its last turn.
 #[derive(Clone, Debug, Default)]
@@ -34,5 +39,40 @@ pub(super) fn sooner(one: Option<f64>, other: Option<f64>) -> Option<f64> {
     match (one, other) {
         (Some(one), Some(other)) => Some(one.min(other)),
         (one, other) => one.or(other),
+    }
+}
+
+/// What was refused and when it is tried again: pauses double per object, as those of work queues do.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Backoff {
+    refused: BTreeMap<String, (i32, f64)>,
+}
+
+impl Backoff {
+    /// Whether an object may be tried at this moment.
+    pub(super) fn open(&self, uid: &str, now: f64) -> bool {
+        self.next(uid).is_none_or(|next| now >= next)
+    }
+
+    /// The moment of the next try of an object that was refused.
+    pub(super) fn next(&self, uid: &str) -> Option<f64> {
+        self.refused.get(uid).map(|(_, next)| *next)
+    }
+
+    /// Takes in how a try ended; the moment of the next when it was refused.
+    pub(super) fn tried(&mut self, uid: &str, refused: bool, now: f64) -> Option<f64> {
+        if !refused {
+            self.refused.remove(uid);
+            return None;
+        }
+        let (tries, next) = self.refused.entry(uid.to_owned()).or_default();
+        *next = now + 2_f64.powi(*tries).min(LONGEST);
+        *tries = (*tries + 1).min(16);
+        Some(*next)
+    }
+
+    /// Forgets objects that are gone.
+    pub(super) fn keep(&mut self, alive: impl Fn(&str) -> bool) {
+        self.refused.retain(|uid, _| alive(uid));
     }
 }

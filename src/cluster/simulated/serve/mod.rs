@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::discovery::Target;
 use super::status::Refusal;
 use super::store::{Change, Key};
-use super::{Simulated, clock};
+use super::{Simulated, clock, schemas};
 use crate::cluster::{Request, Response, Verb};
 use crate::k8s::text;
 
@@ -38,7 +38,21 @@ pub(super) fn namespace_object(name: &str) -> Value {
 impl Simulated {
     /// Answers one request.
     pub(super) fn serve(&mut self, request: &Request, by: &str) -> Response {
-        self.dispatch(request, by).unwrap_or_else(Response::from)
+        let answer = match self.folded(request) {
+            Some(folded) => self.dispatch(&folded, by),
+            None => self.dispatch(request, by),
+        };
+        answer.unwrap_or_else(Response::from)
+    }
+
+    /// The request with its body folded, where that makes a difference.
+    fn folded(&self, request: &Request) -> Option<Request> {
+        if !self.folds || request.resource.plural != "customresourcedefinitions" {
+            return None;
+        }
+        let body = request.body.as_ref()?;
+        let folded = self.schemas.fold(body);
+        (!Arc::ptr_eq(&folded, body)).then(|| Request { body: Some(folded), ..request.clone() })
     }
 
     fn dispatch(&mut self, request: &Request, by: &str) -> Answer {
@@ -73,6 +87,9 @@ impl Simulated {
     /// Puts objects into the store as they are: the state a rehearsal starts from. Objects without a UID get one.
     pub fn load(&mut self, objects: impl IntoIterator<Item = Value>) {
         for mut object in objects {
+            if self.folds && schemas::is_definition(&object) {
+                object = Value::clone(&self.schemas.fold(&Arc::new(object)));
+            }
             if text(&object, "/metadata/uid").is_empty() {
                 let (uid, now) = (self.next_uid(), clock::timestamp(self.now));
                 if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
@@ -112,7 +129,7 @@ impl Simulated {
 
     fn changed(&mut self, key: &Key, old: Option<Arc<Value>>, new: Option<Arc<Value>>) {
         if &*key.kind == "CustomResourceDefinition" && &*key.group == "apiextensions.k8s.io" {
-            self.discovery.learn(old.as_ref(), new.as_ref());
+            self.discovery.learn(old.as_ref(), new.as_ref(), &self.schemas);
         }
         self.changes.push(Arc::new(Change { key: key.clone(), old, new }));
     }

@@ -30,12 +30,25 @@ impl Simulated {
             return self.serve_apply(write, &body);
         }
         let old = self.existing(target, request)?;
-        let mut object = Value::clone(&in_version(target, &old));
+        let mut object = Value::clone(&self.unfolded_for(request, &in_version(target, &old)));
         change(write, &mut object, &body)?;
+        let object = self.folded_again(request, object);
         body::check_place(target, request, &object)?;
         let decoded = decode_patched(write, &object, &body)?;
         require_version(target, &request.name, text(&decoded.object, "/metadata/resourceVersion"))?;
         self.replace(write, &old, decoded)
+    }
+
+    /// JSON patches name places inside of schemas, so they are the only ones that need them.
+    fn unfolded_for(&self, request: &Request, object: &Arc<Value>) -> Arc<Value> {
+        if request.patch_type == Some(PatchType::Json) { self.unfolded(object) } else { Arc::clone(object) }
+    }
+
+    fn folded_again(&self, request: &Request, object: Value) -> Value {
+        if self.folds && request.patch_type == Some(PatchType::Json) {
+            return Value::clone(&self.schemas.fold(&Arc::new(object)));
+        }
+        object
     }
 
     fn serve_apply(&mut self, write: Write<'_>, config: &Arc<Value>) -> Answer {

@@ -12,7 +12,7 @@ use crate::cluster::simulated::discovery::Target;
 use crate::cluster::simulated::status::Refusal;
 use crate::cluster::simulated::{Simulated, clock};
 use crate::cluster::{PatchType, Request, Response};
-use crate::k8s::apply::{Identity, Managers, Operation};
+use crate::k8s::apply::{Identity, Managers, Operation, update_stored};
 use crate::k8s::text;
 use crate::schema::FieldError;
 
@@ -144,13 +144,11 @@ impl Simulated {
         let given =
             object.get_mut("metadata").and_then(Value::as_object_mut).and_then(|m| m.remove("managedFields"));
         let live = old.and_then(|o| o.pointer("/metadata/managedFields"));
-        let mut managers = starting_managers(given.as_ref(), live, &request.subresource);
+        let mut entries = starting_entries(given, live, &request.subresource);
         let by = Identity::new(manager, Operation::Update, &target.api_version(), &request.subresource);
-        let unchanged = old.is_some_and(|old| same(old, object)) && given.is_none();
-        if !unchanged {
-            managers.update(target.shape(), old, object, &by, &clock::timestamp(self.now));
-        }
-        set_managers(object, &managers);
+        let now = clock::timestamp(self.now);
+        update_stored(&mut entries, target.shape(), (old, object), &by, &now);
+        set_entries(object, entries);
     }
 
     fn validate(
@@ -188,15 +186,25 @@ impl Simulated {
 }
 
 /// The managers a write starts from: those it brings along, or the ones on record.
-fn starting_managers(given: Option<&Value>, live: Option<&Value>, subresource: &str) -> Managers {
-    let Some(given) = given.filter(|_| subresource.is_empty()) else { return Managers::decode(live) };
-    let reset = match given.as_array().map(Vec::as_slice) {
-        Some([]) => true,
-        Some([only]) => only.as_object().is_some_and(serde_json::Map::is_empty),
-        _ => false,
-    };
-    let managers = Managers::decode(Some(given));
-    if managers.is_empty() && !reset { Managers::decode(live) } else { managers }
+fn starting_entries(given: Option<Value>, live: Option<&Value>, subresource: &str) -> Vec<Value> {
+    let entries = |value: Option<&Value>| value.and_then(Value::as_array).cloned().unwrap_or_default();
+    match given {
+        Some(Value::Array(given)) if live.and_then(Value::as_array) == Some(&given) => given,
+        Some(Value::Array(given)) if subresource.is_empty() => match given.as_slice() {
+            [] => given,
+            [only] if only.as_object().is_some_and(serde_json::Map::is_empty) => Vec::new(),
+            _ if Managers::decode(Some(&Value::Array(given.clone()))).is_empty() => entries(live),
+            _ => given,
+        },
+        _ => entries(live),
+    }
+}
+
+fn set_entries(object: &mut Value, entries: Vec<Value>) {
+    let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) else { return };
+    if !entries.is_empty() {
+        metadata.insert("managedFields".to_owned(), Value::Array(entries));
+    }
 }
 
 /// Writes the managers into an object's metadata.
@@ -232,23 +240,23 @@ fn same(a: &Value, b: &Value) -> bool {
 }
 
 fn same_metadata(a: &Value, b: &Value) -> bool {
+    same_but(a, b, "managedFields") && same_managers(a.get("managedFields"), b.get("managedFields"))
+}
+
+fn same_managers(a: Option<&Value>, b: Option<&Value>) -> bool {
+    let (a, b) = (entries(a), entries(b));
+    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same_but(a, b, "time"))
+}
+
+fn entries(managed: Option<&Value>) -> &[Value] {
+    managed.and_then(Value::as_array).map_or(&[], Vec::as_slice)
+}
+
+/// Whether two objects are equal but for one member.
+fn same_but(a: &Value, b: &Value, member: &str) -> bool {
     let (Some(a), Some(b)) = (a.as_object(), b.as_object()) else { return a == b };
-    let managed = |m: &serde_json::Map<String, Value>| -> Vec<Value> {
-        let entries = m.get("managedFields").and_then(Value::as_array).cloned().unwrap_or_default();
-        entries
-            .into_iter()
-            .map(|mut entry| {
-                if let Some(entry) = entry.as_object_mut() {
-                    entry.remove("time");
-                }
-                entry
-            })
-            .collect()
-    };
-    let keys = |m: &serde_json::Map<String, Value>| m.keys().filter(|k| *k != "managedFields").count();
-    keys(a) == keys(b)
-        && a.iter().filter(|(k, _)| *k != "managedFields").all(|(k, v)| b.get(k) == Some(v))
-        && (a.get("managedFields") == b.get("managedFields") || managed(a) == managed(b))
+    let rest = |map: &'_ serde_json::Map<String, Value>| map.len() - usize::from(map.contains_key(member));
+    rest(a) == rest(b) && a.iter().all(|(key, value)| key == member || b.get(key) == Some(value))
 }
 
 fn refuse_terminating(target: &Target, request: &Request) -> Result<(), Refusal> {

@@ -102,6 +102,7 @@ impl Host for Replay<'_, '_> {
             self.keep(Entry::Retry(moment));
             return Err(Pause { until: moment });
         }
+        let response = Response { body: self.api.unfolded(&response.body), ..response };
         self.keep(Entry::Answer(response.clone()));
         Ok(response)
     }

@@ -141,7 +141,7 @@ fn until(
         }
         // Whatever takes longer than the first moments is looked at more rarely.
         let pause = if deadline - left - began < SOON { poll } else { LATER };
-        link.wait(pause.min(left)).map_err(|fault| fault.text)?;
+        link.wait_for_change(pause, left).map_err(|fault| fault.text)?;
     }
 }
 

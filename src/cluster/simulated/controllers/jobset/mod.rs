@@ -12,7 +12,7 @@ use super::election::Election;
 use super::managers::Program;
 use super::owner;
 use super::status::{self, Condition, holds, number};
-use super::turn::{Turn, sooner};
+use super::turn::{Backoff, Turn, sooner};
 use crate::cluster::{PatchType, Propagation, Request, Resource};
 use crate::k8s::text;
 
@@ -25,14 +25,13 @@ pub(super) use webhook::normal;
 
 /// API group of JobSets.
 pub(super) const GROUP: &str = "jobset.x-k8s.io";
-/// Seconds after which a refused Job is tried again.
-const RETRY: f64 = 5.0;
 
 /// The JobSet controller.
 #[derive(Clone, Debug, Default)]
 pub(super) struct JobSets {
     turn: Turn,
     election: Election,
+    backoff: Backoff,
 }
 
 impl Controller for JobSets {
@@ -48,8 +47,9 @@ impl Controller for JobSets {
         let mut due = ballot.due;
         if ballot.leader.is_some() {
             let sets: Vec<Arc<Value>> = api.list(GROUP, "JobSet", "").cloned().collect();
+            self.backoff.keep(|uid| sets.iter().any(|set| text(set, "/metadata/uid") == uid));
             for set in sets.iter().filter(|s| !owner::terminating(s)) {
-                due = sooner(due, sync(api, set));
+                due = sooner(due, sync(api, set, &mut self.backoff));
             }
         }
         self.turn.end(due)
@@ -83,13 +83,27 @@ fn own(api: &Api<'_>, set: &Value) -> Vec<Arc<Value>> {
     api.list("batch", "Job", namespace).filter(|job| owner::controls(set, job)).cloned().collect()
 }
 
-fn sync(api: &mut Api<'_>, set: &Value) -> Option<f64> {
+fn sync(api: &mut Api<'_>, set: &Value, backoff: &mut Backoff) -> Option<f64> {
     let manager = text(set, "/spec/managedBy");
     if !manager.is_empty() && manager != "jobset.sigs.k8s.io/jobset-controller" {
         return None;
     }
     if holds(set, "Completed") || holds(set, "Failed") {
         return None;
+    }
+    let due = create(api, set, backoff);
+    for job in own(api, set) {
+        children::follow(api, set, &job);
+    }
+    report(api, set);
+    due
+}
+
+/// Creates what a set misses; the moment of the next try when something was refused.
+fn create(api: &mut Api<'_>, set: &Value, backoff: &mut Backoff) -> Option<f64> {
+    let uid = text(set, "/metadata/uid");
+    if !backoff.open(uid, api.now()) {
+        return backoff.next(uid);
     }
     children::service(api, set);
     let mut refused = false;
@@ -98,11 +112,7 @@ fn sync(api: &mut Api<'_>, set: &Value) -> Option<f64> {
             refused |= !children::create(api, set, job, position);
         }
     }
-    for job in own(api, set) {
-        children::follow(api, set, &job);
-    }
-    report(api, set);
-    refused.then(|| api.now() + RETRY)
+    backoff.tried(uid, refused, api.now())
 }
 
 /// Counts of one replicated Job's Jobs by state.

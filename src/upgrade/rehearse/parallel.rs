@@ -1,0 +1,52 @@
+//! Work on independent copies of a cluster, spread over the processors.
+
+use std::sync::Mutex;
+use std::sync::PoisonError;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Does the same with every item, on as many threads as there are processors; the results are in the items' order.
+///
+/// # Errors
+/// The first error in that order.
+pub(super) fn side_by_side<I: Sync, T: Send, E: Send>(
+    items: &[I],
+    work: impl Fn(&I) -> Result<T, E> + Sync,
+) -> Result<Vec<T>, E> {
+    let next = AtomicUsize::new(0);
+    let done: Mutex<Vec<(usize, Result<T, E>)>> = Mutex::default();
+    let worker = || {
+        while let Some((at, item)) = take(items, &next) {
+            let result = work(item);
+            done.lock().unwrap_or_else(PoisonError::into_inner).push((at, result));
+        }
+    };
+    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(items.len());
+    std::thread::scope(|scope| {
+        for _ in 1..threads {
+            scope.spawn(worker);
+        }
+        worker();
+    });
+    let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
+    done.sort_by_key(|(at, _)| *at);
+    done.into_iter().map(|(_, result)| result).collect()
+}
+
+fn take<'i, I>(items: &'i [I], next: &AtomicUsize) -> Option<(usize, &'i I)> {
+    let at = next.fetch_add(1, Ordering::Relaxed);
+    items.get(at).map(|item| (at, item))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_keep_their_order_and_the_first_error_wins() {
+        let numbers: Vec<u32> = (0..50).collect();
+        let doubled = side_by_side(&numbers, |n| Ok::<_, String>(n * 2)).unwrap();
+        assert_eq!(doubled, numbers.iter().map(|n| n * 2).collect::<Vec<_>>());
+        let failed = side_by_side(&numbers, |n| if *n > 20 { Err(*n) } else { Ok(()) });
+        assert_eq!(failed, Err(21));
+    }
+}

@@ -13,6 +13,7 @@ use crate::render::facts::{self, Facts};
 use crate::upgrade::diff::{Change, diff};
 use crate::upgrade::inventory::{Item, inventory};
 use crate::upgrade::outcome::Rehearsal;
+use crate::upgrade::sizes::Sizes;
 
 /// What is handed to the checks.
 pub struct Scene<'s> {
@@ -36,6 +37,8 @@ pub struct Scene<'s> {
     pub state: &'s [Arc<Value>],
     /// What was rehearsed.
     pub rehearsals: &'s [Rehearsal],
+    /// Sizes of release records.
+    pub sizes: &'s Sizes,
 }
 
 /// A scene with what several checks ask of it.

@@ -3,9 +3,7 @@
 use super::{Context, Findings};
 use crate::finding::{Evidence, ObjectName, Severity};
 use crate::render::facts::{ETCD_REQUEST_BYTES, LAST_APPLIED_BYTES, SECRET_BYTES, sizes};
-use crate::upgrade::record;
-use crate::upgrade::release::{ApplyMethod, Release, Status};
-use std::sync::Arc;
+use crate::upgrade::release::Release;
 
 declare_check! {
     /// The release record, an annotation or an object comes near a size limit.
@@ -91,19 +89,9 @@ pub(super) fn check(context: &Context<'_>, findings: &mut Findings) {
 }
 
 fn record(context: &Context<'_>, findings: &mut Findings) {
-    let release = Release {
-        name: context.scene.release.to_owned(),
-        namespace: context.scene.namespace.to_owned(),
-        revision: 2,
-        status: Status::Deployed,
-        description: "Upgrade complete".to_owned(),
-        render: Arc::clone(context.scene.after),
-        rollback_revision: 0,
-        apply_method: ApplyMethod::ClientSide,
-        first_deployed: 0.0,
-        last_deployed: 0.0,
-    };
-    let size = record::size(&release);
+    let scene = context.scene;
+    let release = Release::upgraded(scene.release, scene.namespace, scene.after);
+    let size = scene.sizes.of(&release);
     let limit = SECRET_BYTES;
     let severity = match size {
         size if size > limit => Severity::Breaks,

@@ -130,6 +130,7 @@ fn run_on(fixture: &Fixture) -> Vec<Finding> {
         kubernetes: "v1.34.0",
         state: &state,
         rehearsals: &[],
+        sizes: &crate::upgrade::sizes::Sizes::default(),
     };
     run(&Context::new(&scene))
 }

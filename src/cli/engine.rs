@@ -16,6 +16,7 @@ use crate::upgrade::actors::{self, Actor, Renderer};
 use crate::upgrade::outcome::Rehearsal;
 use crate::upgrade::rehearse::{Plan, rehearse, rehearse_real};
 use crate::upgrade::renders::Folding;
+use crate::upgrade::sizes::Sizes;
 use crate::upgrade::world::Plain;
 
 /// Helm's engine behind the rehearsal's trait.
@@ -60,22 +61,23 @@ pub(crate) struct Part {
 pub(crate) fn run(
     parts: &[Part],
     renderer: &dyn Renderer,
+    sizes: &Arc<Sizes>,
     flags: &EngineFlags,
     terminal: Terminal,
 ) -> Result<Vec<Rehearsal>, Error> {
     match flags.engine {
-        Engine::Sim => simulated(parts, renderer),
+        Engine::Sim => simulated(parts, renderer, sizes),
         Engine::Cluster => on_real(parts, renderer, flags, terminal, || connect(flags)),
         Engine::Kind => on_kind(parts, renderer, flags, terminal),
     }
 }
 
 // Actors share nothing but renders, so each has a thread.
-fn simulated(parts: &[Part], renderer: &dyn Renderer) -> Result<Vec<Rehearsal>, Error> {
+fn simulated(parts: &[Part], renderer: &dyn Renderer, sizes: &Arc<Sizes>) -> Result<Vec<Rehearsal>, Error> {
     let schemas = &Schemas::default();
     let renderer = &Folding::new(renderer, schemas);
     std::thread::scope(|scope| {
-        let work = |part| move || rehearse_one(part, renderer, schemas);
+        let work = |part| move || rehearse_one(part, renderer, schemas, sizes);
         let threads: Vec<_> = parts.iter().map(|part| scope.spawn(work(part))).collect();
         let join = |thread: std::thread::ScopedJoinHandle<'_, Result<Rehearsal, Error>>| {
             thread.join().unwrap_or_else(|_| Err(Error::new("a rehearsal ended abnormally; this is a bug")))
@@ -84,13 +86,18 @@ fn simulated(parts: &[Part], renderer: &dyn Renderer) -> Result<Vec<Rehearsal>, 
     })
 }
 
-fn rehearse_one(part: &Part, renderer: &dyn Renderer, schemas: &Schemas) -> Result<Rehearsal, Error> {
+fn rehearse_one(
+    part: &Part,
+    renderer: &dyn Renderer,
+    schemas: &Schemas,
+    sizes: &Arc<Sizes>,
+) -> Result<Rehearsal, Error> {
     let fresh = |kubernetes: &str| {
         let mut cluster = fresh(kubernetes);
         cluster.fold_definitions(schemas);
         cluster
     };
-    rehearse(part.actor, &part.plan, renderer, &fresh).map_err(|error| Error::new(error.0))
+    rehearse(part.actor, &part.plan, renderer, &fresh, sizes).map_err(|error| Error::new(error.0))
 }
 
 /// Connects to the cluster that the flags name.

@@ -1,6 +1,7 @@
 //! `seatrial rehearse`: only the rehearsal, from two charts or from a scenario file.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use serde::Serialize;
 
@@ -45,7 +46,8 @@ fn pair(
     let given = arguments.engine.state.as_deref().map(|path| state::read(path, &limits)).transpose()?;
     let parts = verify::parts(&pair, &arguments.engine, given.as_ref(), global)?;
     let renderer = Renders::new(Engines);
-    let rehearsals = engine::run(&parts, &renderer, &arguments.engine, Terminal::new(global.color))?;
+    let rehearsals =
+        engine::run(&parts, &renderer, &Arc::default(), &arguments.engine, Terminal::new(global.color))?;
     for target in targets {
         let bytes = match target.format.as_str() {
             "json" => json(&rehearsals)?,

@@ -23,7 +23,9 @@ use crate::upgrade::inventory::inventory;
 use crate::upgrade::outcome::{Rehearsal, Start};
 use crate::upgrade::population;
 use crate::upgrade::rehearse::{Plan, State, values_in_force};
+use crate::upgrade::release::Release;
 use crate::upgrade::renders::Renders;
+use crate::upgrade::sizes::Sizes;
 
 /// The main job.
 pub(crate) fn run(arguments: &Verify, global: &Global) -> Result<Exit, Error> {
@@ -61,9 +63,14 @@ fn verify(pair: &Pair, flags: &EngineFlags, gate: &OutputFlags, global: &Global)
     let given = flags.state.as_deref().map(|path| state::read(path, &limits)).transpose()?;
     let renderer = Renders::new(Engines);
     let parts = parts(pair, flags, given.as_ref(), global)?;
-    let rehearsals = engine::run(&parts, &renderer, flags, Terminal::new(global.color))?;
     let scenery = Scenery::new(pair, &parts, &renderer, given)?;
-    let findings = scenery.findings(&rehearsals);
+    let sizes = Arc::new(Sizes::default());
+    let rehearsals = std::thread::scope(|scope| {
+        // Found out beside the rehearsals, which only ask whether the record fits.
+        scope.spawn(|| sizes.of(&scenery.release()));
+        engine::run(&parts, &renderer, &sizes, flags, Terminal::new(global.color))
+    })?;
+    let findings = scenery.findings(&rehearsals, &sizes);
     Ok(scenery.report(pair, flags, severity(gate.gate), rehearsals, findings))
 }
 
@@ -159,7 +166,13 @@ impl<'p> Scenery<'p> {
         })
     }
 
-    fn findings(&self, rehearsals: &[Rehearsal]) -> Vec<Finding> {
+    /// The revision that the upgrade makes.
+    fn release(&self) -> Release {
+        let Subject { release, namespace } = &self.plan.subject;
+        Release::upgraded(release, namespace, &self.after)
+    }
+
+    fn findings(&self, rehearsals: &[Rehearsal], sizes: &Sizes) -> Vec<Finding> {
         let scene = Scene {
             before: &self.before,
             after: &self.after,
@@ -171,6 +184,7 @@ impl<'p> Scenery<'p> {
             kubernetes: &self.plan.kubernetes,
             state: &self.state,
             rehearsals,
+            sizes,
         };
         checks::run(&Context::new(&scene))
     }

@@ -30,8 +30,7 @@ const TRAINER_VERSION: &str = "trainer.kubeflow.org/v1alpha1";
 /// When the server can't be reached.
 pub fn populate(world: &mut dyn World) -> Result<Terminal, Unreachable> {
     let served = world.discover()?;
-    let objects: Vec<Arc<Value>> =
-        world.objects()?.iter().map(|object| world.unfolded(object)).collect();
+    let objects: Vec<Arc<Value>> = world.objects()?.iter().map(|object| world.unfolded(object)).collect();
     world.speaks_for("user");
     let mut link = Link::new(world, "user", "kubectl-client-side-apply");
     let mut kubectl = Kubectl::new(&mut link);

@@ -57,20 +57,30 @@ pub fn unbase64(text: &str) -> Option<Vec<u8>> {
     STANDARD.decode(text.trim()).ok()
 }
 
-/// Length of [`encode`]'s text without making it.
+/// How hard to compress.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effort {
+    /// Quickly; the result is somewhat larger.
+    Less,
+    /// As Helm does.
+    Full,
+}
+
+/// Length of [`encode`]'s text without making it; an upper bound with less effort.
 #[must_use]
-pub fn size(release: &Release) -> usize {
-    compress(&json_bytes(release)).len().div_ceil(3) * 4
+pub fn size(release: &Release, effort: Effort) -> usize {
+    let level = if effort == Effort::Full { Compression::best() } else { Compression::default() };
+    compress(&json_bytes(release), level).len().div_ceil(3) * 4
 }
 
 /// The text Helm keeps under `data.release`, before Kubernetes' own base64.
 #[must_use]
 pub fn encode(release: &Release) -> String {
-    base64(&compress(&json_bytes(release)))
+    base64(&compress(&json_bytes(release), Compression::best()))
 }
 
-fn compress(bytes: &[u8]) -> Vec<u8> {
-    let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+fn compress(bytes: &[u8], level: Compression) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), level);
     // Writing to memory does not fail.
     let _ = encoder.write_all(bytes);
     encoder.finish().unwrap_or_default()

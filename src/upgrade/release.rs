@@ -118,6 +118,23 @@ pub struct Release {
 }
 
 impl Release {
+    /// The second revision of a release, as a first upgrade leaves it.
+    #[must_use]
+    pub fn upgraded(name: &str, namespace: &str, render: &Arc<Render>) -> Self {
+        Self {
+            name: name.to_owned(),
+            namespace: namespace.to_owned(),
+            revision: 2,
+            status: Status::Deployed,
+            description: "Upgrade complete".to_owned(),
+            render: Arc::clone(render),
+            rollback_revision: 0,
+            apply_method: ApplyMethod::ClientSide,
+            first_deployed: 0.0,
+            last_deployed: 0.0,
+        }
+    }
+
     /// Name of the Secret that holds it.
     #[must_use]
     pub fn secret(&self) -> String {

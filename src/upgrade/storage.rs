@@ -17,6 +17,7 @@ use crate::render::Render;
 use crate::upgrade::link::{Address, Fault, Link};
 use crate::upgrade::record;
 use crate::upgrade::release::{Release, Status};
+use crate::upgrade::sizes::Sizes;
 
 /// Largest sum of a Secret's values, in bytes.
 /// Source: Kubernetes, `staging/src/k8s.io/api/core/v1/types.go`, `MaxSecretSize`.
@@ -28,13 +29,14 @@ const MANAGER: &str = "Helm";
 /// What a stored reference begins with; base64 never does.
 const REFERENCE: &str = "%seatrial ";
 
-/// Releases behind the references, and the sizes of renders; shared by all forks of a rehearsal.
+/// Releases behind the references, and the sizes of records; shared by all forks of a rehearsal.
 #[derive(Debug, Default)]
 pub struct Records {
     /// Whether Secrets get Helm's own format.
     pub real: bool,
     known: Mutex<BTreeMap<String, Arc<Release>>>,
-    renders: Mutex<Vec<(Arc<Render>, Option<usize>)>>,
+    renders: Mutex<Vec<Arc<Render>>>,
+    sizes: Arc<Sizes>,
 }
 
 impl Records {
@@ -44,26 +46,17 @@ impl Records {
         Self { real: true, ..Self::default() }
     }
 
-    /// Bytes of `data.release` that Helm would store for a revision with this render.
+    /// Records for a simulation that knows the sizes of some already.
     #[must_use]
-    pub fn size(&self, release: &Release) -> usize {
-        let at = self.number(&release.render);
-        let known =
-            self.renders.lock().unwrap_or_else(PoisonError::into_inner).get(at).and_then(|(_, size)| *size);
-        known.unwrap_or_else(|| {
-            let size = record::size(release);
-            if let Some(entry) = self.renders.lock().unwrap_or_else(PoisonError::into_inner).get_mut(at) {
-                entry.1 = Some(size);
-            }
-            size
-        })
+    pub fn with_sizes(sizes: &Arc<Sizes>) -> Self {
+        Self { sizes: Arc::clone(sizes), ..Self::default() }
     }
 
     /// The render's place in the order in which renders were seen.
     fn number(&self, render: &Arc<Render>) -> usize {
         let mut renders = self.renders.lock().unwrap_or_else(PoisonError::into_inner);
-        renders.iter().position(|(known, _)| Arc::ptr_eq(known, render)).unwrap_or_else(|| {
-            renders.push((Arc::clone(render), None));
+        renders.iter().position(|known| Arc::ptr_eq(known, render)).unwrap_or_else(|| {
+            renders.push(Arc::clone(render));
             renders.len() - 1
         })
     }
@@ -162,7 +155,7 @@ impl<'r> Storage<'r> {
 
     /// In a simulation the size is checked here, because the stored reference is small.
     fn within_limit(&self, release: &Release, verb: &str) -> Result<(), String> {
-        if self.records.real || self.records.size(release) <= SECRET_LIMIT {
+        if self.records.real || self.records.sizes.fits(release) {
             return Ok(());
         }
         let verb_done =

@@ -5,10 +5,10 @@ use std::sync::{Arc, OnceLock};
 
 use serde_json::{Value, json};
 
+use super::schemas::{Kept, Schemas};
 use crate::cluster::{ApiResource, Resource};
 use crate::k8s::catalogue::{BUILTINS, Builtin};
 use crate::k8s::text;
-use super::schemas::{Kept, Schemas};
 use crate::k8s::types::{Type, builtin as builtin_type, custom_resource};
 use crate::schema::{KubeVersion, Structural};
 
@@ -159,7 +159,9 @@ impl Target {
         let version = custom.versions.iter().find(|v| v.name == version)?;
         let compile = || match &version.schema {
             Some(schema) => schema.structural(self.minor),
-            None => Some(Structural::open(KubeVersion::new(1, u16::try_from(self.minor).unwrap_or(u16::MAX)))),
+            None => {
+                Some(Structural::open(KubeVersion::new(1, u16::try_from(self.minor).unwrap_or(u16::MAX))))
+            }
         };
         version.structural.get_or_init(compile).as_ref()
     }

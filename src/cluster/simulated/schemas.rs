@@ -149,10 +149,11 @@ fn is_settled(schema: &Value) -> bool {
 fn replace_schemas(object: &Value, with: &dyn Fn(&Value) -> Option<Value>) -> Value {
     replace(object, &["spec", "versions"], &|versions| {
         let versions = versions.as_array().into_iter().flatten();
-        let replaced =
-            versions.map(|version| replace(version, &["schema", "openAPIV3Schema"], &|schema| {
+        let replaced = versions.map(|version| {
+            replace(version, &["schema", "openAPIV3Schema"], &|schema| {
                 with(schema).unwrap_or_else(|| schema.clone())
-            }));
+            })
+        });
         Value::Array(replaced.collect())
     })
 }

@@ -156,7 +156,8 @@ mod tests {
     #[test]
     fn the_stored_form_changes_as_the_sets_do() {
         let (none, ready) = (json!({}), json!({ "conditions": [{ "type": "Ready", "status": "True" }] }));
-        let unready = json!({ "conditions": [{ "type": "Ready", "status": "False", "reason": "x" }], "podIP": "1" });
+        let unready =
+            json!({ "conditions": [{ "type": "Ready", "status": "False", "reason": "x" }], "podIP": "1" });
         let (a, ab) = (json!({ "a": "1" }), json!({ "a": "2", "b": "1" }));
         let writes = [
             (pod("i:1", &a, &none), by("helm", "")),

@@ -12,6 +12,7 @@ use crate::cluster::simulated::Simulated;
 use crate::upgrade::actors::helm::{Dialect, Forge};
 use crate::upgrade::actors::{Actor, Renderer, Subject, Workshop};
 use crate::upgrade::outcome::{Rehearsal, Start};
+use crate::upgrade::sizes::Sizes;
 use crate::upgrade::storage::Records;
 
 mod base;
@@ -66,7 +67,7 @@ pub struct State {
     pub objects: Vec<Value>,
 }
 
-/// Rehearses one actor.
+/// Rehearses one actor; the sizes of records are looked up in `sizes` and added to it.
 ///
 /// # Errors
 /// Never for the simulated server, which always answers.
@@ -75,8 +76,9 @@ pub fn rehearse(
     plan: &Plan,
     renderer: &dyn Renderer,
     fresh: &dyn Fn(&str) -> Simulated,
+    sizes: &Arc<Sizes>,
 ) -> Result<Rehearsal, Unreachable> {
-    let (records, forge) = (Records::default(), Forge::default());
+    let (records, forge) = (Records::with_sizes(sizes), Forge::default());
     let workshop = Workshop { renderer, records: &records, forge: &forge };
     let dialect = Dialect { helm: actor.version() };
     let mut rehearsal = Rehearsal {
@@ -100,8 +102,7 @@ pub fn rehearse(
             Err(_) => {}
         }
     }
-    let explored =
-        side_by_side(&bases, |base| roads::explore(actor, dialect, plan, &workshop, base))?;
+    let explored = side_by_side(&bases, |base| roads::explore(actor, dialect, plan, &workshop, base))?;
     rehearsal.ways = explored.into_iter().flatten().collect();
     if !rehearsal.ways.is_empty() {
         rehearsal.obstacle.clear();

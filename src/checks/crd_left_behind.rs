@@ -7,6 +7,7 @@ use super::{Context, Findings};
 use crate::finding::Evidence;
 use crate::finding::Severity;
 use crate::k8s;
+use crate::k8s::At as _;
 use crate::schema::compare;
 use crate::upgrade::diff::ChangeKind;
 use crate::upgrade::inventory::{Item, Place};
@@ -189,7 +190,7 @@ fn shown(differences: &[String]) -> String {
 
 fn differences(old: &Item, new: &Item) -> Vec<String> {
     let versions = |item: &Item| -> Vec<String> {
-        let list = item.object.pointer("/spec/versions").and_then(serde_json::Value::as_array);
+        let list = item.object.at("/spec/versions").and_then(serde_json::Value::as_array);
         list.into_iter().flatten().map(|version| k8s::text(version, "/name").to_owned()).collect()
     };
     let mut lines = Vec::new();

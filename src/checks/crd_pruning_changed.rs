@@ -5,6 +5,7 @@ use serde_json::Value;
 use super::context::rendered;
 use super::{Context, Findings};
 use crate::finding::{Evidence, Severity};
+use crate::k8s::At as _;
 use crate::upgrade::inventory::{Item, Place};
 
 declare_check! {
@@ -155,7 +156,7 @@ pub(super) fn check(context: &Context<'_>, findings: &mut Findings) {
 }
 
 fn flag(crd: &Value) -> Option<bool> {
-    crd.pointer("/spec/preserveUnknownFields").and_then(Value::as_bool)
+    crd.at("/spec/preserveUnknownFields").and_then(Value::as_bool)
 }
 
 fn evidence(item: &Item) -> Evidence {

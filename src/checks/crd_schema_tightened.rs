@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::{Context, Findings};
 use crate::finding::{Evidence, ObjectName, Severity};
 use crate::k8s;
+use crate::k8s::At as _;
 use crate::schema::compare::{self, Change, Difference};
 use crate::schema::{KubeVersion, Structural, decode};
 use crate::upgrade::inventory::{Item, Place};
@@ -166,15 +167,15 @@ fn before(context: &Context<'_>, item: &Item) -> Option<Arc<Value>> {
 }
 
 fn served(crd: &Value) -> Vec<&str> {
-    let versions = crd.pointer("/spec/versions").and_then(Value::as_array).into_iter().flatten();
+    let versions = crd.at("/spec/versions").and_then(Value::as_array).into_iter().flatten();
     versions.map(|version| k8s::text(version, "/name")).collect()
 }
 
 /// The compiled schema of one version of a CRD.
 pub(super) fn structural(crd: &Value, version: &str) -> Option<Arc<Structural>> {
-    let versions = crd.pointer("/spec/versions").and_then(Value::as_array)?;
+    let versions = crd.at("/spec/versions").and_then(Value::as_array)?;
     let version = versions.iter().find(|candidate| k8s::text(candidate, "/name") == version)?;
-    Structural::compile(version.pointer("/schema/openAPIV3Schema")?, KubeVersion::default()).ok()
+    Structural::compile(version.at("/schema/openAPIV3Schema")?, KubeVersion::default()).ok()
 }
 
 /// Most differences named in one message.

@@ -6,6 +6,7 @@ use super::context::rendered;
 use super::{Context, Findings};
 use crate::finding::{Evidence, Severity};
 use crate::k8s;
+use crate::k8s::At as _;
 use crate::schema::crd;
 use crate::upgrade::inventory::{Item, Place};
 
@@ -145,5 +146,5 @@ fn versions(crd: &Value) -> Vec<String> {
 }
 
 fn all(crd: &Value) -> impl Iterator<Item = &Value> {
-    crd.pointer("/spec/versions").and_then(Value::as_array).into_iter().flatten()
+    crd.at("/spec/versions").and_then(Value::as_array).into_iter().flatten()
 }

@@ -5,6 +5,7 @@ use serde_json::Value;
 use super::context::rendered;
 use super::{Context, Findings};
 use crate::finding::{Evidence, ObjectName, Severity};
+use crate::k8s::At as _;
 use crate::k8s::text;
 use crate::upgrade::inventory::{Item, Place};
 
@@ -142,6 +143,6 @@ fn webhooks(context: &Context<'_>, secret: &Item) -> Vec<ObjectName> {
 }
 
 fn mounts(deployment: &Value, secret: &str) -> bool {
-    let volumes = deployment.pointer("/spec/template/spec/volumes").and_then(Value::as_array);
+    let volumes = deployment.at("/spec/template/spec/volumes").and_then(Value::as_array);
     volumes.into_iter().flatten().any(|volume| text(volume, "/secret/secretName") == secret)
 }

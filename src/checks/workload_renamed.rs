@@ -8,6 +8,7 @@ use super::context::rendered;
 use super::{Context, Findings};
 use crate::finding::{ObjectName, Severity};
 use crate::k8s;
+use crate::k8s::At as _;
 use crate::upgrade::diff::{Change, ChangeKind};
 
 declare_check! {
@@ -110,7 +111,7 @@ fn is_heir(context: &Context<'_>, old: &Change, new: &Change) -> bool {
 
 /// Images of the containers without their tags.
 fn programs(workload: &Value) -> BTreeSet<String> {
-    let containers = workload.pointer("/spec/template/spec/containers").and_then(Value::as_array);
+    let containers = workload.at("/spec/template/spec/containers").and_then(Value::as_array);
     let images = containers.into_iter().flatten().map(|container| k8s::text(container, "/image"));
     images.map(without_tag).filter(|name| !name.is_empty()).map(str::to_owned).collect()
 }

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use super::live::Live;
 use super::{Cluster, Request, Resource, Unreachable};
+use crate::k8s::At as _;
 use crate::k8s::text;
 
 /// How long an interrupted `kind` gets to end before it is deleted around.
@@ -170,7 +171,7 @@ fn ready(cluster: &mut dyn Cluster) -> Result<(), Unreachable> {
     let nodes = answer.body.get("items").and_then(serde_json::Value::as_array).into_iter().flatten();
     for node in nodes {
         let conditions =
-            node.pointer("/status/conditions").and_then(serde_json::Value::as_array).into_iter().flatten();
+            node.at("/status/conditions").and_then(serde_json::Value::as_array).into_iter().flatten();
         let condition = conditions.into_iter().find(|condition| text(condition, "/type") == "Ready");
         if condition.is_none_or(|condition| text(condition, "/status") != "True") {
             let why = condition.map_or("it has not reported", |condition| text(condition, "/message"));

@@ -48,7 +48,33 @@ pub fn split_api_version(api_version: &str) -> (&str, &str) {
 /// A string at a JSON pointer; empty when absent or of another type.
 #[must_use]
 pub fn text<'v>(object: &'v Value, pointer: &str) -> &'v str {
-    object.pointer(pointer).and_then(Value::as_str).unwrap_or("")
+    object.at(pointer).and_then(Value::as_str).unwrap_or("")
+}
+
+/// JSON pointers without allocations: rehearsals follow millions of them.
+pub trait At {
+    /// As [`Value::pointer`].
+    fn at(&self, pointer: &str) -> Option<&Value>;
+}
+
+impl At for Value {
+    fn at(&self, pointer: &str) -> Option<&Value> {
+        if pointer.contains('~') {
+            return self.pointer(pointer);
+        }
+        let Some(path) = pointer.strip_prefix('/') else { return pointer.is_empty().then_some(self) };
+        path.split('/').try_fold(self, |value, part| match value {
+            Value::Object(map) => map.get(part),
+            Value::Array(items) => items.get(index(part)?),
+            _ => None,
+        })
+    }
+}
+
+/// A position in a list: digits without leading zeros.
+fn index(part: &str) -> Option<usize> {
+    let plain = part == "0" || !part.starts_with(['0', '+']);
+    part.parse().ok().filter(|_| plain)
 }
 
 /// The object's name in reports.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::finding::ObjectName;
+use crate::k8s::At as _;
 use crate::k8s::{self, Gvk};
 use crate::upgrade::actors::helm::{HOOK, RELEASE_NAME};
 use crate::upgrade::trace::{Action, Event};
@@ -108,7 +109,7 @@ fn event(name: &ObjectName, before: Option<&Value>, after: Option<&Value>) -> Op
 }
 
 fn is_terminating(object: &Value) -> bool {
-    object.pointer("/metadata/deletionTimestamp").is_some()
+    object.at("/metadata/deletionTimestamp").is_some()
 }
 
 /// The parts that differ; status and bookkeeping do not count.
@@ -127,7 +128,7 @@ fn changed_parts(before: &Value, after: &Value) -> Vec<&'static str> {
             parts.push(part);
         }
     }
-    if before.pointer("/metadata/finalizers") != after.pointer("/metadata/finalizers") {
+    if before.at("/metadata/finalizers") != after.at("/metadata/finalizers") {
         parts.push("finalizers");
     }
     parts

@@ -7,6 +7,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::finding::ObjectName;
+use crate::k8s::At as _;
 use crate::k8s::{self, Gvk};
 use crate::limits::Limits;
 use crate::render::{Manifest, Render};
@@ -96,7 +97,7 @@ fn mounted_config_maps(render: &Render) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     for hook in &render.hooks {
         let object = &hook.manifest.object;
-        let spec = object.pointer("/spec/template/spec").or_else(|| object.get("spec"));
+        let spec = object.at("/spec/template/spec").or_else(|| object.get("spec"));
         let volumes =
             spec.and_then(|spec| spec.get("volumes")).and_then(Value::as_array).into_iter().flatten();
         names.extend(volumes.map(|volume| k8s::text(volume, "/configMap/name").to_owned()));

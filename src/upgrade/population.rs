@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use crate::cluster::{ApiResource, PatchType, Unreachable};
 use crate::finding::ObjectName;
 use crate::k8s;
+use crate::k8s::At as _;
 use crate::upgrade::actors::Terminal;
 use crate::upgrade::kubectl::{Apply, Kubectl};
 use crate::upgrade::link::Link;
@@ -83,9 +84,8 @@ impl Cast {
     /// Chooses among the runtimes that are there, whatever they are called.
     fn of(runtimes: &[&Arc<Value>]) -> Option<Self> {
         let with = |policy: &str| {
-            let found = runtimes
-                .iter()
-                .find(|runtime| runtime.pointer(&format!("/spec/mlPolicy/{policy}")).is_some());
+            let found =
+                runtimes.iter().find(|runtime| runtime.at(&format!("/spec/mlPolicy/{policy}")).is_some());
             found.map(|runtime| k8s::text(runtime, "/metadata/name").to_owned())
         };
         let first = k8s::text(runtimes.first()?, "/metadata/name").to_owned();

@@ -14,6 +14,7 @@ use serde_json::{Map, Value, json};
 
 use crate::chart::{Chart, File, Metadata};
 use crate::k8s;
+use crate::k8s::At as _;
 use crate::limits::Limits;
 use crate::render::{DeletePolicy, Hook, HookEvent, Manifest, Render};
 use crate::upgrade::release::{ApplyMethod, Release, Status};
@@ -227,8 +228,7 @@ fn decompress(bytes: &[u8]) -> Result<Vec<u8>, RecordError> {
 }
 
 fn from_json(record: &Value) -> Result<Release, RecordError> {
-    let object =
-        |pointer: &str| record.pointer(pointer).and_then(Value::as_object).cloned().unwrap_or_default();
+    let object = |pointer: &str| record.at(pointer).and_then(Value::as_object).cloned().unwrap_or_default();
     let chart = Arc::new(chart_from(record.get("chart").unwrap_or(&Value::Null)));
     let manifests = manifests_from(k8s::text(record, "/manifest"))?;
     let hooks = record.get("hooks").and_then(Value::as_array).into_iter().flatten();
@@ -250,7 +250,7 @@ fn from_json(record: &Value) -> Result<Release, RecordError> {
         status: Status::parse(k8s::text(record, "/info/status")),
         description: k8s::text(record, "/info/description").to_owned(),
         render: Arc::new(render),
-        rollback_revision: record.pointer("/info/rollback_revision").and_then(Value::as_u64).unwrap_or(0),
+        rollback_revision: record.at("/info/rollback_revision").and_then(Value::as_u64).unwrap_or(0),
         apply_method: ApplyMethod::parse(k8s::text(record, "/apply_method")),
         first_deployed: 0.0,
         last_deployed: 0.0,
@@ -259,7 +259,7 @@ fn from_json(record: &Value) -> Result<Release, RecordError> {
 
 fn chart_from(chart: &Value) -> Chart {
     let files = |pointer: &str| -> Vec<File> {
-        let list = chart.pointer(pointer).and_then(Value::as_array).into_iter().flatten();
+        let list = chart.at(pointer).and_then(Value::as_array).into_iter().flatten();
         list.filter_map(|file| {
             let data = unbase64(k8s::text(file, "/data"))?;
             Some(File { path: k8s::text(file, "/name").to_owned(), data: data.into() })

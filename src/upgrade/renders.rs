@@ -2,11 +2,14 @@
 //!
 //! Revision, install-or-upgrade and the API list count only for charts whose templates mention them.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use serde_json::Value;
 
 use crate::chart::{Chart, Values};
 use crate::cluster::simulated::schemas::Schemas;
-use crate::render::{Options, Render};
+use crate::render::{CrdFile, Lazy, Manifest, Options, Render};
 use crate::upgrade::actors::Renderer;
 
 /// What a render may depend on besides chart, values and names.
@@ -29,8 +32,11 @@ struct Kept {
     chart: Arc<Chart>,
     config: Arc<Values>,
     options: Options,
-    result: Result<Arc<Render>, String>,
+    result: Arc<OnceLock<Rendered>>,
 }
+
+/// A render, or why there is none.
+type Rendered = Result<Arc<Render>, String>;
 
 impl<R: Renderer> Renders<R> {
     /// A memory around a renderer.
@@ -48,62 +54,67 @@ impl<R: Renderer> Renders<R> {
         sensitivity
     }
 
-    fn find(
+    /// The place of a render; whoever comes second to it waits for who came first.
+    fn place(
         &self,
         chart: &Arc<Chart>,
         config: &Arc<Values>,
         options: &Options,
         sensitivity: Sensitivity,
-    ) -> Option<Result<Arc<Render>, String>> {
-        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+    ) -> Arc<OnceLock<Rendered>> {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         let hit = kept.iter().find(|kept| {
             Arc::ptr_eq(&kept.chart, chart)
                 && same_options(&kept.options, options, sensitivity)
                 && (Arc::ptr_eq(&kept.config, config) || kept.config == *config)
         });
-        hit.map(|kept| kept.result.clone())
+        if let Some(hit) = hit {
+            return Arc::clone(&hit.result);
+        }
+        let result = Arc::default();
+        kept.push(Kept {
+            chart: Arc::clone(chart),
+            config: Arc::clone(config),
+            options: options.clone(),
+            result: Arc::clone(&result),
+        });
+        result
     }
 }
 
 impl<R: Renderer> Renderer for Renders<R> {
-    fn render(
-        &self,
-        chart: &Arc<Chart>,
-        config: &Arc<Values>,
-        options: &Options,
-    ) -> Result<Arc<Render>, String> {
+    fn render(&self, chart: &Arc<Chart>, config: &Arc<Values>, options: &Options) -> Rendered {
         let mut sensitivity = self.sensitivity(chart);
         sensitivity.add(&serde_json::to_string(config).unwrap_or_default());
         if sensitivity.cluster {
             return self.inner.render(chart, config, options);
         }
-        if let Some(known) = self.find(chart, config, options, sensitivity) {
-            return known;
-        }
-        let result = self.inner.render(chart, config, options);
-        let kept = Kept {
-            chart: Arc::clone(chart),
-            config: Arc::clone(config),
-            options: options.clone(),
-            result: result.clone(),
-        };
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner).push(kept);
-        result
+        let place = self.place(chart, config, options, sensitivity);
+        place.get_or_init(|| self.inner.render(chart, config, options)).clone()
     }
 }
 
-/// A renderer whose definitions are folded, for clusters that fold theirs.
+/// A renderer whose definitions are folded, for clusters that fold theirs. Documents that several renders share are read
+/// once.
 pub struct Folding<'r> {
     inner: &'r dyn Renderer,
     schemas: Schemas,
     made: Mutex<Vec<(Arc<Render>, Arc<Render>)>>,
+    documents: Mutex<HashMap<Arc<str>, Lazy<Arc<Value>>>>,
+    files: Mutex<HashMap<Arc<[u8]>, Lazy<Vec<Arc<Value>>>>>,
 }
 
 impl<'r> Folding<'r> {
     /// Folds what a renderer makes; the schemas go into `schemas`.
     #[must_use]
     pub fn new(inner: &'r dyn Renderer, schemas: &Schemas) -> Self {
-        Self { inner, schemas: schemas.clone(), made: Mutex::default() }
+        Self {
+            inner,
+            schemas: schemas.clone(),
+            made: Mutex::default(),
+            documents: Mutex::default(),
+            files: Mutex::default(),
+        }
     }
 
     fn fold(&self, render: &Render) -> Render {
@@ -111,12 +122,26 @@ impl<'r> Folding<'r> {
         let manifests = folded.manifests.iter_mut();
         let hooks = folded.hooks.iter_mut().map(|hook| &mut hook.manifest);
         for manifest in manifests.chain(hooks) {
-            manifest.object = self.schemas.fold(&manifest.object);
+            manifest.object = self.document(manifest);
         }
-        for object in folded.crds.iter_mut().flat_map(|file| &mut file.objects) {
-            *object = self.schemas.fold(object);
+        for file in &mut folded.crds {
+            file.objects = self.file(file);
         }
         folded
+    }
+
+    fn document(&self, manifest: &Manifest) -> Lazy<Arc<Value>> {
+        let mut known = self.documents.lock().unwrap_or_else(PoisonError::into_inner);
+        let (plain, schemas) = (manifest.object.clone(), self.schemas.clone());
+        let fold = || Lazy::new(move || schemas.fold(&plain));
+        known.entry(Arc::clone(&manifest.text)).or_insert_with(fold).clone()
+    }
+
+    fn file(&self, file: &CrdFile) -> Lazy<Vec<Arc<Value>>> {
+        let mut known = self.files.lock().unwrap_or_else(PoisonError::into_inner);
+        let (plain, schemas) = (file.objects.clone(), self.schemas.clone());
+        let fold = || Lazy::new(move || plain.iter().map(|object| schemas.fold(object)).collect());
+        known.entry(Arc::clone(&file.data)).or_insert_with(fold).clone()
     }
 }
 

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use crate::k8s;
+use crate::k8s::At as _;
 use crate::yaml;
 
 /// One ConfigMap for every unfinished TrainJob whose runtime is alive: the runtime as it is now, owned by the job.
@@ -19,7 +20,7 @@ pub fn seeds(objects: &[Arc<Value>]) -> Vec<Arc<Value>> {
 
 /// Complete, or failed for good because a deadline passed; other failed jobs count as unfinished to the controller.
 fn is_finished(job: &Value) -> bool {
-    let conditions = job.pointer("/status/conditions").and_then(Value::as_array).into_iter().flatten();
+    let conditions = job.at("/status/conditions").and_then(Value::as_array).into_iter().flatten();
     conditions.into_iter().any(|condition| {
         let holds = k8s::text(condition, "/status") == "True";
         let deadline = k8s::text(condition, "/reason") == "DeadlineExceeded";

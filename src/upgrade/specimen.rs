@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::k8s;
+use crate::k8s::At as _;
 
 /// Name of every object made here.
 pub const SPECIMEN: &str = "sample";
@@ -18,7 +19,7 @@ pub fn specimen(crd: &Value, namespace: &str) -> Option<Value> {
     if k8s::text(crd, "/kind") != "CustomResourceDefinition" {
         return None;
     }
-    let versions = crd.pointer("/spec/versions")?.as_array()?;
+    let versions = crd.at("/spec/versions")?.as_array()?;
     let version = versions
         .iter()
         .find(|version| {
@@ -27,7 +28,7 @@ pub fn specimen(crd: &Value, namespace: &str) -> Option<Value> {
         })
         .or_else(|| versions.iter().find(|version| version.get("served") == Some(&Value::Bool(true))))?;
     let group = k8s::text(crd, "/spec/group");
-    let mut object = match version.pointer("/schema/openAPIV3Schema") {
+    let mut object = match version.at("/schema/openAPIV3Schema") {
         Some(schema) => fill_object(schema, DEPTH),
         None => Map::new(),
     };
@@ -67,7 +68,7 @@ fn fill(schema: &Value, depth: usize) -> Value {
     if depth == 0 {
         return Value::Null;
     }
-    if let Some(value) = schema.get("default").or_else(|| schema.pointer("/enum/0")) {
+    if let Some(value) = schema.get("default").or_else(|| schema.at("/enum/0")) {
         return value.clone();
     }
     if schema.get("x-kubernetes-int-or-string") == Some(&Value::Bool(true)) {

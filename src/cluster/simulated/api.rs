@@ -8,6 +8,7 @@ use super::Simulated;
 use super::conditions::Conditions;
 use super::store::{Change, Key};
 use crate::cluster::{ApiResource, Request, Resource, Response};
+use crate::k8s::At as _;
 
 /// A controller: gets its turn after every write and when its due time is reached, and acts through [`Api`].
 pub trait Controller: Send + Sync {
@@ -148,8 +149,7 @@ impl Api<'_> {
         let mut object = Value::clone(object);
         release(&mut object);
         let key = super::serve::key_of(&object);
-        let held =
-            object.pointer("/metadata/finalizers").and_then(Value::as_array).is_some_and(|f| !f.is_empty());
+        let held = object.at("/metadata/finalizers").and_then(Value::as_array).is_some_and(|f| !f.is_empty());
         if held {
             self.server.store_object(&key, object);
         } else {

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use super::api::{Api, Controller};
 use super::store::Key;
 use crate::cluster::{PatchType, Propagation, Request};
+use crate::k8s::At as _;
 use crate::k8s::{split_api_version, text};
 
 const FOREGROUND: &str = "foregroundDeletion";
@@ -70,7 +71,7 @@ fn live(api: &mut Api<'_>, key: &Key, object: &Arc<Value>) {
     if api.by_key(key).is_none_or(|now| !Arc::ptr_eq(now, object)) {
         return;
     }
-    let terminating = object.pointer("/metadata/deletionTimestamp").is_some();
+    let terminating = object.at("/metadata/deletionTimestamp").is_some();
     if terminating && has_finalizer(object, ORPHAN) {
         orphan(api, key, object);
     } else if terminating && has_finalizer(object, FOREGROUND) {
@@ -83,7 +84,7 @@ fn live(api: &mut Api<'_>, key: &Key, object: &Arc<Value>) {
 /// Deletes a dependent whose owners are all gone, or follows an owner that is deleted in the foreground; `absent` is the
 /// UID of an owner that was just seen going.
 fn collect(api: &mut Api<'_>, key: &Key, object: &Value, absent: &str) {
-    if object.pointer("/metadata/deletionTimestamp").is_some() {
+    if object.at("/metadata/deletionTimestamp").is_some() {
         return;
     }
     let owners = classify(api, key, object, absent);
@@ -115,7 +116,7 @@ fn classify(api: &mut Api<'_>, key: &Key, object: &Value, absent: &str) -> Owner
         let owner = api.key_of_uid(uid).filter(|o| o.namespace.is_empty() || o.namespace == key.namespace);
         match owner.and_then(|o| api.by_key(&o).cloned()) {
             Some(owner) => {
-                let waits = owner.pointer("/metadata/deletionTimestamp").is_some()
+                let waits = owner.at("/metadata/deletionTimestamp").is_some()
                     && has_finalizer(&owner, FOREGROUND)
                     && reference.get("blockOwnerDeletion") == Some(&json!(true));
                 if waits { owners.waiting += 1 } else { owners.solid += 1 }
@@ -171,7 +172,7 @@ fn drop_references(api: &mut Api<'_>, key: &Key, object: &Value, keep: impl Fn(&
 }
 
 fn remove_finalizer(api: &mut Api<'_>, key: &Key, object: &Value, finalizer: &str) {
-    let finalizers = object.pointer("/metadata/finalizers").and_then(Value::as_array);
+    let finalizers = object.at("/metadata/finalizers").and_then(Value::as_array);
     let kept: Vec<&Value> = finalizers.into_iter().flatten().filter(|f| *f != finalizer).collect();
     let version = text(object, "/metadata/resourceVersion");
     patch(api, key, json!({ "metadata": { "finalizers": kept, "resourceVersion": version } }));
@@ -185,10 +186,10 @@ fn patch(api: &mut Api<'_>, key: &Key, patch: Value) {
 }
 
 fn references(object: &Value) -> &[Value] {
-    object.pointer("/metadata/ownerReferences").and_then(Value::as_array).map_or(&[], Vec::as_slice)
+    object.at("/metadata/ownerReferences").and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
 fn has_finalizer(object: &Value, finalizer: &str) -> bool {
-    let finalizers = object.pointer("/metadata/finalizers").and_then(Value::as_array);
+    let finalizers = object.at("/metadata/finalizers").and_then(Value::as_array);
     finalizers.into_iter().flatten().any(|f| f == finalizer)
 }

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use super::api::{Api, Controller};
 use super::discovery::condition;
 use crate::cluster::{Request, Resource};
+use crate::k8s::At as _;
 use crate::k8s::text;
 
 /// The finalizer under which the objects of a deleted definition are removed first.
@@ -29,7 +30,7 @@ impl Controller for Definitions {
         let pending: Vec<Arc<Value>> =
             api.list(GROUP, KIND, "").filter(|crd| pending(crd)).cloned().collect();
         for crd in pending {
-            if crd.pointer("/metadata/deletionTimestamp").is_some() {
+            if crd.at("/metadata/deletionTimestamp").is_some() {
                 clean_up(api, &crd);
             } else {
                 establish(api, &crd);
@@ -44,23 +45,23 @@ impl Controller for Definitions {
 }
 
 fn pending(crd: &Value) -> bool {
-    let deleted = crd.pointer("/metadata/deletionTimestamp").is_some();
+    let deleted = crd.at("/metadata/deletionTimestamp").is_some();
     if deleted { has_cleanup(crd) } else { !condition(crd, "Established") || names_differ(crd) }
 }
 
 fn has_cleanup(crd: &Value) -> bool {
-    let finalizers = crd.pointer("/metadata/finalizers").and_then(Value::as_array);
+    let finalizers = crd.at("/metadata/finalizers").and_then(Value::as_array);
     finalizers.into_iter().flatten().any(|f| f == CLEANUP)
 }
 
 fn names_differ(crd: &Value) -> bool {
-    crd.pointer("/status/acceptedNames") != crd.pointer("/spec/names")
+    crd.at("/status/acceptedNames") != crd.at("/spec/names")
 }
 
 fn establish(api: &mut Api<'_>, crd: &Value) {
     let now = super::clock::timestamp(api.now());
     let mut object = crd.clone();
-    object["status"]["acceptedNames"] = crd.pointer("/spec/names").cloned().unwrap_or(Value::Null);
+    object["status"]["acceptedNames"] = crd.at("/spec/names").cloned().unwrap_or(Value::Null);
     object["status"]["conditions"] = json!([
         { "type": "NamesAccepted", "status": "True", "reason": "NoConflicts", "message": "no conflicts found", "lastTransitionTime": now },
         { "type": "Established", "status": "True", "reason": "InitialNamesAccepted",
@@ -72,13 +73,13 @@ fn establish(api: &mut Api<'_>, crd: &Value) {
 /// Deletes the objects of a terminating definition; when none is left the finalizer goes and with it the definition.
 fn clean_up(api: &mut Api<'_>, crd: &Value) {
     let (group, kind) = (text(crd, "/spec/group"), text(crd, "/spec/names/kind"));
-    let storage = crd.pointer("/spec/versions").and_then(Value::as_array).into_iter().flatten();
+    let storage = crd.at("/spec/versions").and_then(Value::as_array).into_iter().flatten();
     let version =
         storage.clone().find(|v| v.get("served") == Some(&json!(true))).map_or("", |v| text(v, "/name"));
     let resource = Resource::new(group, version, text(crd, "/spec/names/plural"));
     let doomed: Vec<Arc<Value>> = api.list(group, kind, "").cloned().collect();
     for object in &doomed {
-        if object.pointer("/metadata/deletionTimestamp").is_none() {
+        if object.at("/metadata/deletionTimestamp").is_none() {
             let (namespace, name) = (text(object, "/metadata/namespace"), text(object, "/metadata/name"));
             api.send(&Request::delete(&resource, namespace, name, None));
         }

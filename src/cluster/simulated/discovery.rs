@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::schemas::{Kept, Schemas};
 use crate::cluster::{ApiResource, Resource};
+use crate::k8s::At as _;
 use crate::k8s::catalogue::{BUILTINS, Builtin};
 use crate::k8s::text;
 use crate::k8s::types::{Type, builtin as builtin_type, custom_resource};
@@ -43,13 +44,13 @@ impl Custom {
     fn read(crd: &Arc<Value>, schemas: &Schemas) -> Self {
         let kind = text(crd, "/spec/names/kind").to_owned();
         let list_kind = text(crd, "/spec/names/listKind");
-        let versions = crd.pointer("/spec/versions").and_then(Value::as_array);
+        let versions = crd.at("/spec/versions").and_then(Value::as_array);
         Self {
             group: text(crd, "/spec/group").to_owned(),
             list_kind: if list_kind.is_empty() { format!("{kind}List") } else { list_kind.to_owned() },
             plural: text(crd, "/spec/names/plural").to_owned(),
             namespaced: text(crd, "/spec/scope") == "Namespaced",
-            terminating: crd.pointer("/metadata/deletionTimestamp").is_some(),
+            terminating: crd.at("/metadata/deletionTimestamp").is_some(),
             versions: versions
                 .into_iter()
                 .flatten()
@@ -71,7 +72,7 @@ impl CustomVersion {
     fn read(index: usize, version: &Value, schemas: &Schemas) -> Self {
         let flag = |name: &str| version.get(name).and_then(Value::as_bool).unwrap_or(false);
         let has = |name: &str| {
-            version.pointer("/subresources").is_some_and(|s| s.get(name).is_some_and(|v| !v.is_null()))
+            version.at("/subresources").is_some_and(|s| s.get(name).is_some_and(|v| !v.is_null()))
         };
         Self {
             name: text(version, "/name").to_owned(),
@@ -80,7 +81,7 @@ impl CustomVersion {
             status: has("status"),
             scale: has("scale"),
             index,
-            schema: version.pointer("/schema/openAPIV3Schema").map(|schema| schemas.of(schema)),
+            schema: version.at("/schema/openAPIV3Schema").map(|schema| schemas.of(schema)),
             structural: OnceLock::new(),
         }
     }
@@ -91,7 +92,7 @@ static FREE: OnceLock<Type> = OnceLock::new();
 
 /// Whether a CRD has reached the condition.
 pub(super) fn condition(object: &Value, kind: &str) -> bool {
-    let conditions = object.pointer("/status/conditions").and_then(Value::as_array);
+    let conditions = object.at("/status/conditions").and_then(Value::as_array);
     conditions.into_iter().flatten().any(|c| text(c, "/type") == kind && text(c, "/status") == "True")
 }
 
@@ -169,7 +170,7 @@ impl Target {
     /// The `scale` subresource of a custom resource.
     pub(super) fn scale(&self) -> Option<&Value> {
         let (custom, version) = self.custom.as_ref().zip(self.custom_version())?;
-        custom.crd.get("spec")?.get("versions")?.get(version.index)?.pointer("/subresources/scale")
+        custom.crd.get("spec")?.get("versions")?.get(version.index)?.at("/subresources/scale")
     }
 
     /// Whether status is written through a subresource of its own.

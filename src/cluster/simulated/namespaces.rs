@@ -2,6 +2,7 @@
 
 use super::api::{Api, Controller};
 use crate::cluster::Request;
+use crate::k8s::At as _;
 
 /// The namespace controller.
 #[derive(Clone, Debug, Default)]
@@ -15,7 +16,7 @@ impl Controller for Namespaces {
     fn run(&mut self, api: &mut Api<'_>) -> Option<f64> {
         let terminating: Vec<String> = api
             .list("", "Namespace", "")
-            .filter(|n| n.pointer("/metadata/deletionTimestamp").is_some())
+            .filter(|n| n.at("/metadata/deletionTimestamp").is_some())
             .map(|n| crate::k8s::text(n, "/metadata/name").to_owned())
             .collect();
         for namespace in terminating {
@@ -31,7 +32,7 @@ impl Controller for Namespaces {
 
 fn empty(api: &mut Api<'_>, namespace: &str) {
     for (key, object) in api.in_namespace(namespace) {
-        if object.pointer("/metadata/deletionTimestamp").is_none()
+        if object.at("/metadata/deletionTimestamp").is_none()
             && let Some(served) = api.resource(&key.group, &key.kind)
         {
             api.send(&Request::delete(&served.resource, namespace, &key.name, None));

@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
 
+use crate::k8s::At as _;
 use crate::k8s::text;
 use crate::k8s::types::{Type, builtin, custom_resource};
 use crate::schema::{KubeVersion, Structural};
@@ -118,11 +119,11 @@ pub(super) fn is_definition(object: &Value) -> bool {
 }
 
 fn versions(object: &Value) -> impl Iterator<Item = &Value> {
-    object.pointer("/spec/versions").and_then(Value::as_array).into_iter().flatten()
+    object.at("/spec/versions").and_then(Value::as_array).into_iter().flatten()
 }
 
 fn has_schemas(object: &Value) -> bool {
-    versions(object).any(|version| version.pointer("/schema/openAPIV3Schema").is_some())
+    versions(object).any(|version| version.at("/schema/openAPIV3Schema").is_some())
 }
 
 fn is_reference(schema: &Value) -> bool {
@@ -142,7 +143,7 @@ fn is_settled(schema: &Value) -> bool {
     let mut object = json!({ "spec": { "versions": [{ "schema": { "openAPIV3Schema": schema } }] } });
     let decoded = crate::k8s::decode::decode(&shape, &mut object);
     decoded.is_ok_and(|unknown| unknown.is_empty())
-        && object.pointer("/spec/versions/0/schema/openAPIV3Schema") == Some(schema)
+        && object.at("/spec/versions/0/schema/openAPIV3Schema") == Some(schema)
 }
 
 /// Copies a definition with some schemas replaced, without copying what is replaced.

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::cluster::{PatchType, Propagation, Resource};
+use crate::k8s::At as _;
 
 fn crds() -> Resource {
     Resource::new("apiextensions.k8s.io", "v1", "customresourcedefinitions")
@@ -70,7 +71,7 @@ fn finalizers_hold_a_definition_until_its_objects_are_gone() {
     send(&mut cluster, &Request::delete(&crds(), "", "tabs.lab.example.com", None));
     let name = "tabs.lab.example.com";
     let kept = cluster.get("apiextensions.k8s.io", "CustomResourceDefinition", "", name).cloned().unwrap();
-    assert!(kept.pointer("/metadata/deletionTimestamp").is_some());
+    assert!(kept.at("/metadata/deletionTimestamp").is_some());
     let refused = send(&mut cluster, &Request::create(&tabs(), "default", Arc::new(tab("b"))));
     assert_eq!(refused.status, 403, "{}", refused.message());
     let released = json!({ "metadata": { "finalizers": null } });

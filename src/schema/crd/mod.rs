@@ -14,6 +14,7 @@ mod versions;
 
 use serde_json::{Map, Value, json};
 
+use crate::k8s::At as _;
 use crate::schema::error::FieldError;
 use crate::schema::outcome::Outcome;
 use crate::schema::version::KubeVersion;
@@ -31,7 +32,7 @@ pub fn prepare(crd: &mut Value, old: Option<&Value>) {
         spec.entry("conversion").or_insert_with(|| json!({"strategy": "None"}));
     }
     let mut stored: Vec<String> = old.map(stored_versions).unwrap_or_default();
-    let versions = crd.pointer("/spec/versions").and_then(Value::as_array);
+    let versions = crd.at("/spec/versions").and_then(Value::as_array);
     let storage = versions.into_iter().flatten().find(|version| version["storage"] == true);
     if let Some(name) = storage.and_then(|version| version["name"].as_str())
         && !stored.iter().any(|known| known == name)
@@ -67,7 +68,7 @@ fn fill_names(names: &mut Map<String, Value>) {
 /// `status.storedVersions`.
 #[must_use]
 pub fn stored_versions(crd: &Value) -> Vec<String> {
-    let list = crd.pointer("/status/storedVersions").and_then(Value::as_array);
+    let list = crd.at("/status/storedVersions").and_then(Value::as_array);
     list.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
 }
 
@@ -104,7 +105,7 @@ fn check_preserve(spec: &Map<String, Value>, old: Option<&Value>, errors: &mut V
     }
     let at = "spec.preserveUnknownFields";
     let schemas = spec.get("versions").and_then(Value::as_array).into_iter().flatten();
-    if schemas.filter_map(|version| version.pointer("/schema/openAPIV3Schema")).any(defaults::has_defaults) {
+    if schemas.filter_map(|version| version.at("/schema/openAPIV3Schema")).any(defaults::has_defaults) {
         let words = "must be false in order to use defaults in the schema";
         errors.push(FieldError::invalid(at, &Value::Bool(true), words));
     }

@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 use serde_json::{Map, Value};
 
+use crate::k8s::At as _;
 use crate::schema::crd::text;
 use crate::schema::error::FieldError;
 
@@ -189,7 +190,7 @@ fn state(crd: &Value) -> Approval {
 
 /// Group and plural never change; scope and kind not once the definition is established.
 pub(super) fn immutable(spec: &Map<String, Value>, old: &Value) -> Vec<FieldError> {
-    let conditions = old.pointer("/status/conditions").and_then(Value::as_array);
+    let conditions = old.at("/status/conditions").and_then(Value::as_array);
     let established = conditions
         .into_iter()
         .flatten()

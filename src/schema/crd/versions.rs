@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value, json};
 
+use crate::k8s::At as _;
 use crate::schema::crd::names::{label_faults, one_of};
 use crate::schema::crd::{defaults, expressions, extensions, is_true, structure, text};
 use crate::schema::error::FieldError;
@@ -25,7 +26,7 @@ pub(super) fn check(spec: &Map<String, Value>, is_update: bool, kube: KubeVersio
                 outcome.errors.push(FieldError::invalid("spec.version", &Value::from(name), &words));
             }
         }
-        if version.pointer("/schema/openAPIV3Schema").is_none() && !is_update {
+        if version.at("/schema/openAPIV3Schema").is_none() && !is_update {
             outcome
                 .errors
                 .push(FieldError::required(format!("spec.versions[{i}].schema.openAPIV3Schema"), ""));
@@ -68,7 +69,7 @@ fn place(hoisted: bool, i: usize, above: &str, below: &str) -> Option<String> {
 }
 
 fn parts(version: &Value, i: usize, hoisted: Hoisted, kube: KubeVersion, outcome: &mut Outcome) {
-    let schema = version.pointer("/schema/openAPIV3Schema");
+    let schema = version.at("/schema/openAPIV3Schema");
     if let (Some(at), Some(schema)) = (place(hoisted.schema, i, "validation", "schema"), schema) {
         check_schema(schema, &format!("{at}.openAPIV3Schema"), kube, outcome);
     }

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::k8s::At as _;
 use crate::schema::tests::{Score, shared};
 use crate::schema::{KubeVersion, crd};
 
@@ -37,7 +38,7 @@ fn judge(pair: &Value) -> Result<(), String> {
     let mut crd = pair["request"].clone();
     crd::prepare(&mut crd, None);
     let outcome = crd::validate(&crd, None, KubeVersion::RECORDED);
-    let causes = pair.pointer("/response/body/details/causes").and_then(Value::as_array);
+    let causes = pair.at("/response/body/details/causes").and_then(Value::as_array);
     let mut recorded: Vec<String> = causes.into_iter().flatten().map(Value::to_string).collect();
     let mut ours: Vec<String> = outcome.errors.iter().map(|error| error.to_cause().to_string()).collect();
     recorded.sort();

@@ -4,6 +4,7 @@ use std::io::Read;
 
 use serde_json::Value;
 
+use crate::k8s::At as _;
 use crate::limits::Limits;
 use crate::schema::tests::{Score, shared};
 use crate::schema::{KubeVersion, Structural, crd};
@@ -56,7 +57,7 @@ fn definitions(archive: &std::path::Path) -> Vec<(String, Value)> {
 
 fn judge(mut definition: Value) -> Result<(), String> {
     for version in definition["spec"]["versions"].as_array().into_iter().flatten() {
-        let Some(schema) = version.pointer("/schema/openAPIV3Schema") else { continue };
+        let Some(schema) = version.at("/schema/openAPIV3Schema") else { continue };
         let start = std::time::Instant::now();
         Structural::compile(schema, KubeVersion::RECORDED).map_err(|errors| format!("{errors:?}"))?;
         let took = start.elapsed();

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
+use crate::k8s::At as _;
 use crate::schema::{FieldError, KubeVersion, Structural};
 
 /// What the server says to a write.
@@ -21,7 +22,7 @@ pub(super) struct Answer {
 pub(super) fn schema_of(crd: &Value, version: &str, kube: KubeVersion) -> Arc<Structural> {
     let versions = crd["spec"]["versions"].as_array().expect("versions");
     let found = versions.iter().find(|v| v["name"] == version).expect("version");
-    match found.pointer("/schema/openAPIV3Schema") {
+    match found.at("/schema/openAPIV3Schema") {
         Some(_) if crd["spec"]["preserveUnknownFields"] == true => Structural::open(kube),
         Some(schema) => Structural::compile(schema, kube).expect("schema"),
         None => Structural::open(kube),

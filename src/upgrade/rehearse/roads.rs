@@ -16,6 +16,7 @@ use crate::cluster::Unreachable;
 use crate::cluster::simulated::Simulated;
 use crate::finding::ObjectName;
 use crate::k8s;
+use crate::k8s::At as _;
 use crate::render::{HookEvent, Options, Render};
 use crate::upgrade::actors::helm::{
     Dialect, Flags, MANAGED_BY, RELEASE_NAME, RELEASE_NAMESPACE, RESOURCE_POLICY, template_options,
@@ -498,7 +499,7 @@ fn crds(render: &Render) -> Vec<Arc<Value>> {
 fn images(render: &Render) -> BTreeSet<String> {
     let mut images = BTreeSet::new();
     for manifest in &render.manifests {
-        let containers = manifest.object.pointer("/spec/template/spec/containers").and_then(Value::as_array);
+        let containers = manifest.object.at("/spec/template/spec/containers").and_then(Value::as_array);
         images.extend(
             containers.into_iter().flatten().map(|container| k8s::text(container, "/image").to_owned()),
         );

@@ -392,6 +392,7 @@ impl Pair {
             kubernetes: KUBERNETES,
             state,
             rehearsals,
+            sizes: &seatrial::upgrade::sizes::Sizes::default(),
         };
         checks::run(&Context::new(&scene))
     }

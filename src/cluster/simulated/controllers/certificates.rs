@@ -13,6 +13,7 @@ use super::managers::{self, Manager, Obstacle, Program};
 use super::turn::{Turn, sooner};
 use super::{pods, trainer};
 use crate::cluster::{PatchType, Request, Resource};
+use crate::k8s::At as _;
 use crate::k8s::text;
 
 /// The keys that a manager keeps in its certificate Secret.
@@ -65,7 +66,7 @@ fn started(api: &Api<'_>, manager: &Manager) -> bool {
 
 /// Namespace and name of the Secret whose certificates a manager serves.
 pub(super) fn secret_of(manager: &Manager) -> Option<(String, String)> {
-    let volumes = manager.pod.pointer("/spec/volumes").and_then(Value::as_array)?;
+    let volumes = manager.pod.at("/spec/volumes").and_then(Value::as_array)?;
     let serving = |volume: &&Value| text(volume, "/name").contains("cert");
     let name =
         volumes.iter().filter(serving).map(|v| text(v, "/secret/secretName")).find(|n| !n.is_empty())?;
@@ -126,7 +127,7 @@ impl Certificates {
 
 /// Writes the authority of a Secret into the webhook configurations that call the manager's service.
 fn bundle(api: &mut Api<'_>, manager: &Manager, secret: &Value) {
-    let authority = secret.pointer("/data/ca.crt").cloned().unwrap_or(Value::Null);
+    let authority = secret.at("/data/ca.crt").cloned().unwrap_or(Value::Null);
     let namespace = text(&manager.pod, "/metadata/namespace").to_owned();
     for (kind, plural) in [
         ("MutatingWebhookConfiguration", "mutatingwebhookconfigurations"),
@@ -157,7 +158,7 @@ fn bundle_patch(
         let service = text(hook, "/clientConfig/service/name");
         let own = text(hook, "/clientConfig/service/namespace") == namespace
             && selects(api, namespace, service, manager);
-        if own && hook.pointer("/clientConfig/caBundle") != Some(authority) {
+        if own && hook.at("/clientConfig/caBundle") != Some(authority) {
             let path = format!("/webhooks/{index}/clientConfig/caBundle");
             operations.push(json!({"op": "add", "path": path, "value": authority}));
         }
@@ -167,8 +168,8 @@ fn bundle_patch(
 
 /// Whether a service selects the manager's pod, ready or not.
 fn selects(api: &Api<'_>, namespace: &str, service: &str, manager: &Manager) -> bool {
-    let selector = api.get("", "Service", namespace, service).and_then(|s| s.pointer("/spec/selector"));
-    let labels = manager.pod.pointer("/metadata/labels");
+    let selector = api.get("", "Service", namespace, service).and_then(|s| s.at("/spec/selector"));
+    let labels = manager.pod.at("/metadata/labels");
     let selector = selector.and_then(Value::as_object).filter(|s| !s.is_empty());
     selector.is_some_and(|s| s.iter().all(|(key, value)| labels.and_then(|l| l.get(key)) == Some(value)))
 }

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use super::super::api::{Api, Controller};
 use super::status;
 use super::turn::Turn;
+use crate::k8s::At as _;
 use crate::k8s::text;
 
 /// The volume binder.
@@ -28,8 +29,8 @@ impl Controller for Claims {
         let claims: Vec<Arc<Value>> =
             api.list("", "PersistentVolumeClaim", "").filter(open).cloned().collect();
         for claim in claims {
-            let capacity = claim.pointer("/spec/resources/requests").cloned().unwrap_or_else(|| json!({}));
-            let modes = claim.pointer("/spec/accessModes").cloned().unwrap_or_else(|| json!([]));
+            let capacity = claim.at("/spec/resources/requests").cloned().unwrap_or_else(|| json!({}));
+            let modes = claim.at("/spec/accessModes").cloned().unwrap_or_else(|| json!([]));
             status::write(api, &claim, json!({"phase": "Bound", "accessModes": modes, "capacity": capacity}));
         }
         self.turn.end(None)

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::super::api::Api;
 use super::super::shell::Program;
+use crate::k8s::At as _;
 use crate::k8s::text;
 
 /// The program of one container; the error names what it waits for.
@@ -22,7 +23,7 @@ pub(super) fn program(api: &Api<'_>, pod: &Value, container: &Value) -> Result<P
 }
 
 fn list<'v>(object: &'v Value, pointer: &str) -> impl Iterator<Item = &'v Value> {
-    object.pointer(pointer).and_then(Value::as_array).into_iter().flatten()
+    object.at(pointer).and_then(Value::as_array).into_iter().flatten()
 }
 
 fn strings(object: &Value, pointer: &str) -> Vec<String> {
@@ -106,7 +107,7 @@ fn value(api: &Api<'_>, pod: &Value, variable: &Value) -> Result<Option<String>,
     let Some(source) = variable.get("valueFrom") else {
         return Ok(Some(text(variable, "/value").to_owned()));
     };
-    if let Some(path) = source.pointer("/fieldRef/fieldPath").and_then(Value::as_str) {
+    if let Some(path) = source.at("/fieldRef/fieldPath").and_then(Value::as_str) {
         return Ok(Some(field(pod, path)));
     }
     for (kind, name) in [("ConfigMap", "configMapKeyRef"), ("Secret", "secretKeyRef")] {
@@ -121,7 +122,7 @@ fn value(api: &Api<'_>, pod: &Value, variable: &Value) -> Result<Option<String>,
 fn field(pod: &Value, path: &str) -> String {
     if let Some((map, key)) = path.strip_suffix("']").and_then(|p| p.split_once("['")) {
         let pointer = format!("/{}", map.replace('.', "/"));
-        return pod.pointer(&pointer).and_then(|m| m.get(key)?.as_str()).unwrap_or("").to_owned();
+        return pod.at(&pointer).and_then(|m| m.get(key)?.as_str()).unwrap_or("").to_owned();
     }
     match path {
         "status.podIP" | "status.hostIP" => "10.244.0.10".to_owned(),

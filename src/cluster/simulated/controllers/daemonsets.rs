@@ -8,6 +8,7 @@ use super::super::api::{Api, Controller};
 use super::status::number;
 use super::turn::Turn;
 use super::{owner, pods, status};
+use crate::k8s::At as _;
 use crate::k8s::text;
 
 /// The DaemonSet controller.
@@ -38,7 +39,7 @@ impl Controller for DaemonSets {
 }
 
 fn sync(api: &mut Api<'_>, set: &Value) {
-    let template = set.pointer("/spec/template").cloned().unwrap_or(Value::Null);
+    let template = set.at("/spec/template").cloned().unwrap_or(Value::Null);
     let hash = owner::template_hash(&template);
     let own: Vec<Arc<Value>> = pods::of(api, set).into_iter().filter(|p| pods::active(p)).collect();
     let generation = number(set, "/metadata/generation").unwrap_or(1);

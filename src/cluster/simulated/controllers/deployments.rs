@@ -8,9 +8,10 @@ use serde_json::{Value, json};
 
 use super::super::api::{Api, Controller};
 use super::status::{Condition, number};
-use super::turn::Turn;
+use super::turn::{Seen, Turn, version};
 use super::{owner, pods, status};
 use crate::cluster::{PatchType, Request, Resource};
+use crate::k8s::At as _;
 use crate::k8s::text;
 
 const HASH: &str = "pod-template-hash";
@@ -19,6 +20,7 @@ const HASH: &str = "pod-template-hash";
 #[derive(Clone, Debug, Default)]
 pub(super) struct Deployments {
     turn: Turn,
+    seen: Seen,
 }
 
 impl Controller for Deployments {
@@ -32,7 +34,12 @@ impl Controller for Deployments {
         }
         let deployments: Vec<Arc<Value>> = api.list("apps", "Deployment", "").cloned().collect();
         for deployment in deployments.iter().filter(|d| !owner::terminating(d)) {
-            sync(api, deployment);
+            let sets = own(api, deployment);
+            let versions = versions(api, deployment, &sets);
+            self.seen.look(api, deployment, versions, |api| {
+                sync(api, deployment, sets);
+                None
+            });
         }
         self.turn.end(None)
     }
@@ -50,14 +57,26 @@ fn replicas(set: &Value) -> i64 {
     number(set, "/spec/replicas").unwrap_or(1)
 }
 
-fn sync(api: &mut Api<'_>, deployment: &Value) {
+/// The ReplicaSets of a Deployment.
+fn own(api: &Api<'_>, deployment: &Value) -> Vec<Arc<Value>> {
+    let namespace = text(deployment, "/metadata/namespace");
+    let sets = api.list("apps", "ReplicaSet", namespace);
+    sets.filter(|set| owner::controls(deployment, set)).cloned().collect()
+}
+
+/// The versions of a Deployment, its ReplicaSets and their pods.
+fn versions(api: &Api<'_>, deployment: &Value, sets: &[Arc<Value>]) -> Vec<u64> {
+    let mut versions = vec![version(deployment)];
+    for set in sets {
+        versions.push(version(set));
+        versions.extend(pods::of(api, set).iter().map(|pod| version(pod)));
+    }
+    versions
+}
+
+fn sync(api: &mut Api<'_>, deployment: &Value, sets: Vec<Arc<Value>>) {
     let namespace = text(deployment, "/metadata/namespace").to_owned();
-    let sets: Vec<Arc<Value>> = api
-        .list("apps", "ReplicaSet", &namespace)
-        .filter(|s| owner::controls(deployment, s))
-        .cloned()
-        .collect();
-    let template = deployment.pointer("/spec/template").cloned().unwrap_or(Value::Null);
+    let template = deployment.at("/spec/template").cloned().unwrap_or(Value::Null);
     let (new, old): (Vec<_>, Vec<_>) = sets.into_iter().partition(|set| same_template(set, &template));
     let recreate = text(deployment, "/spec/strategy/type") == "Recreate";
     let waiting = recreate && old.iter().any(|set| replicas(set) > 0 || !pods::of(api, set).is_empty());
@@ -84,7 +103,7 @@ fn sync(api: &mut Api<'_>, deployment: &Value) {
 
 /// Whether a ReplicaSet runs this template; its own label is not part of the comparison.
 fn same_template(set: &Value, template: &Value) -> bool {
-    let mut own = set.pointer("/spec/template").cloned().unwrap_or(Value::Null);
+    let mut own = set.at("/spec/template").cloned().unwrap_or(Value::Null);
     if let Some(labels) = own.pointer_mut("/metadata/labels").and_then(Value::as_object_mut) {
         labels.remove(HASH);
     }
@@ -97,7 +116,7 @@ fn same_template(set: &Value, template: &Value) -> bool {
 fn bounds(deployment: &Value) -> (i64, i64) {
     let wanted = replicas(deployment);
     let part = |field: &str, up: bool| {
-        let value = deployment.pointer(&format!("/spec/strategy/rollingUpdate/{field}"));
+        let value = deployment.at(&format!("/spec/strategy/rollingUpdate/{field}"));
         match value {
             Some(Value::Number(n)) => n.as_i64().unwrap_or(0),
             Some(Value::String(percent)) => {
@@ -119,12 +138,12 @@ fn create(api: &mut Api<'_>, deployment: &Value, template: &Value, old: &[Arc<Va
     let hash = owner::template_hash(template);
     let mut template = template.clone();
     template["metadata"]["labels"][HASH] = json!(hash);
-    let mut selector = deployment.pointer("/spec/selector").cloned().unwrap_or_else(|| json!({}));
+    let mut selector = deployment.at("/spec/selector").cloned().unwrap_or_else(|| json!({}));
     selector["matchLabels"][HASH] = json!(hash);
     let wanted = replicas(deployment);
     let (surge, _) = bounds(deployment);
     let running: i64 = old.iter().map(|set| replicas(set)).sum();
-    let mut annotations = deployment.pointer("/metadata/annotations").cloned().unwrap_or_else(|| json!({}));
+    let mut annotations = deployment.at("/metadata/annotations").cloned().unwrap_or_else(|| json!({}));
     if let Some(map) = annotations.as_object_mut() {
         map.remove("kubectl.kubernetes.io/last-applied-configuration");
         map.insert("deployment.kubernetes.io/desired-replicas".to_owned(), json!(wanted.to_string()));

@@ -22,6 +22,7 @@ pub(super) struct Election {
     vacant_since: Option<f64>,
     /// UID of the pod that led last, as far as this rehearsal has seen.
     last: String,
+    term: u64,
 }
 
 /// What an election says at this moment.
@@ -32,6 +33,8 @@ pub(super) struct Ballot {
     pub(super) due: Option<f64>,
     /// Whether the leader is another one than before.
     pub(super) changed: bool,
+    /// How many leaders there have been.
+    pub(super) term: u64,
 }
 
 fn lease_name(program: Program) -> &'static str {
@@ -61,8 +64,8 @@ impl Election {
                 self.vacant_since = None;
                 self.ballot(manager)
             }
-            Some(_) => Ballot { leader: None, due: Some(free), changed: false },
-            None => Ballot { leader: None, due: None, changed: false },
+            Some(_) => Ballot { leader: None, due: Some(free), changed: false, term: self.term },
+            None => Ballot { leader: None, due: None, changed: false, term: self.term },
         }
     }
 
@@ -70,7 +73,8 @@ impl Election {
         let uid = text(&leader.pod, "/metadata/uid").to_owned();
         let changed = self.last != uid;
         self.last = uid;
-        Ballot { leader: Some(leader), due: None, changed }
+        self.term += u64::from(changed);
+        Ballot { leader: Some(leader), due: None, changed, term: self.term }
     }
 }
 

@@ -8,9 +8,10 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::super::api::{Api, Controller};
-use super::turn::Turn;
+use super::turn::{Seen, Turn, version};
 use super::{owner, pods, services};
 use crate::cluster::{Request, Resource};
+use crate::k8s::At as _;
 use crate::k8s::text;
 
 const GROUP: &str = "discovery.k8s.io";
@@ -20,6 +21,7 @@ const SERVICE: &str = "kubernetes.io/service-name";
 #[derive(Clone, Debug, Default)]
 pub(super) struct EndpointSlices {
     turn: Turn,
+    seen: Seen,
 }
 
 impl Controller for EndpointSlices {
@@ -35,7 +37,13 @@ impl Controller for EndpointSlices {
             |service: &&Arc<Value>| services::selector(service).is_some() && !owner::terminating(service);
         let all: Vec<Arc<Value>> = api.list("", "Service", "").filter(selecting).cloned().collect();
         for service in all {
-            sync(api, &service);
+            let behind = services::selected(api, &service);
+            let versions =
+                std::iter::once(version(&service)).chain(behind.iter().map(|pod| version(pod))).collect();
+            self.seen.look(api, &service, versions, |api| {
+                sync(api, &service, &behind);
+                None
+            });
         }
         self.turn.end(None)
     }
@@ -45,10 +53,9 @@ impl Controller for EndpointSlices {
     }
 }
 
-fn sync(api: &mut Api<'_>, service: &Value) {
+fn sync(api: &mut Api<'_>, service: &Value, behind: &[Arc<Value>]) {
     let (namespace, name) =
         (text(service, "/metadata/namespace").to_owned(), text(service, "/metadata/name").to_owned());
-    let behind: Vec<Arc<Value>> = services::selected(api, service);
     let endpoints: Vec<Value> = behind.iter().map(|pod| endpoint(pod)).collect();
     let ports = ports(service, behind.first().map(Arc::as_ref));
     let own = |slice: &&Arc<Value>| text(slice, "/metadata/labels/kubernetes.io~1service-name") == name;
@@ -93,7 +100,7 @@ fn endpoint(pod: &Value) -> Value {
 
 /// The ports of a Service as the pods behind it have them.
 fn ports(service: &Value, pod: Option<&Value>) -> Value {
-    let list = service.pointer("/spec/ports").and_then(Value::as_array);
+    let list = service.at("/spec/ports").and_then(Value::as_array);
     let resolved = list.into_iter().flatten().map(|entry| {
         let protocol = match text(entry, "/protocol") {
             "" => "TCP",

@@ -10,9 +10,10 @@ use serde_json::{Value, json};
 use super::super::api::{Api, Controller};
 use super::super::clock;
 use super::status::{Condition, holds, number};
-use super::turn::{Turn, sooner};
+use super::turn::{Seen, Turn, sooner, version};
 use super::{owner, pods, status};
 use crate::cluster::{Propagation, Request, Resource};
+use crate::k8s::At as _;
 use crate::k8s::text;
 
 /// What keeps a pod until the Job controller has counted it.
@@ -35,6 +36,7 @@ struct Memory {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Jobs {
     turn: Turn,
+    seen: Seen,
     memory: BTreeMap<String, Memory>,
 }
 
@@ -59,7 +61,9 @@ impl Controller for Jobs {
                 failed_at: now,
                 finished_at: None,
             });
-            due = sooner(due, sync(api, job, memory));
+            let pods = pods::of(api, job);
+            let versions = std::iter::once(version(job)).chain(pods.iter().map(|pod| version(pod))).collect();
+            due = sooner(due, self.seen.look(api, job, versions, |api| sync(api, job, memory)));
         }
         self.turn.end(due)
     }
@@ -72,7 +76,7 @@ impl Controller for Jobs {
 /// Lets go of pods that are on their way out or whose Job is gone.
 fn release(api: &mut Api<'_>) {
     let tracked = |pod: &&Arc<Value>| {
-        let finalizers = pod.pointer("/metadata/finalizers").and_then(Value::as_array);
+        let finalizers = pod.at("/metadata/finalizers").and_then(Value::as_array);
         finalizers.is_some_and(|f| f.iter().any(|f| f == TRACKING))
     };
     let held: Vec<Arc<Value>> = api.list("", "Pod", "").filter(tracked).cloned().collect();
@@ -126,7 +130,7 @@ fn sync(api: &mut Api<'_>, job: &Value, memory: &mut Memory) -> Option<f64> {
         return None;
     }
     let mut count = count(api, job);
-    if job.pointer("/spec/suspend").and_then(Value::as_bool).unwrap_or(false) {
+    if job.at("/spec/suspend").and_then(Value::as_bool).unwrap_or(false) {
         suspend(api, job, &count);
         return None;
     }
@@ -160,7 +164,7 @@ fn verdict(
     now: f64,
 ) -> Option<Vec<Condition>> {
     let wanted = completions(job);
-    if count.succeeded >= wanted && (count.active.is_empty() || job.pointer("/spec/completions").is_some()) {
+    if count.succeeded >= wanted && (count.active.is_empty() || job.at("/spec/completions").is_some()) {
         let message = "Reached expected number of succeeded pods";
         return Some(vec![
             Condition::new("SuccessCriteriaMet", true, "CompletionsReached", message),
@@ -232,7 +236,7 @@ fn taken(api: &Api<'_>, job: &Value, index: i64) -> bool {
 fn pod(api: &Api<'_>, job: &Value, index: Option<i64>) -> Value {
     let name = text(job, "/metadata/name");
     let prefix = index.map_or_else(|| name.to_owned(), |i| format!("{name}-{i}"));
-    let template = job.pointer("/spec/template").cloned().unwrap_or(Value::Null);
+    let template = job.at("/spec/template").cloned().unwrap_or(Value::Null);
     let mut pod = pods::from_template(job, &template, &pods::next_name(api, job, &prefix));
     let uid = text(job, "/metadata/uid");
     for (key, value) in [

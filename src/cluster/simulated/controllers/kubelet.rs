@@ -11,6 +11,7 @@ use super::managers::{self, Obstacle};
 use super::status::{self, Condition};
 use super::turn::{Turn, sooner};
 use super::{owner, pods};
+use crate::k8s::At as _;
 use crate::k8s::text;
 
 /// Kinds whose changes may clear an obstacle.
@@ -122,7 +123,7 @@ fn conditions(pod: &Value, ready: bool, now: f64) -> Value {
 }
 
 fn containers(pod: &Value, ready: bool, state: &Value) -> Value {
-    let list = pod.pointer("/spec/containers").and_then(Value::as_array).cloned().unwrap_or_default();
+    let list = pod.at("/spec/containers").and_then(Value::as_array).cloned().unwrap_or_default();
     let statuses = list.iter().map(|c| {
         json!({
             "name": text(c, "/name"), "image": text(c, "/image"), "ready": ready, "started": ready,

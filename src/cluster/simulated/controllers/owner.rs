@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::k8s::At as _;
 use crate::k8s::text;
 
 /// The letters of generated names: no vowels and no look-alikes (apimachinery, `pkg/util/rand`).
@@ -18,7 +19,7 @@ pub(super) fn reference(owner: &Value) -> Value {
 
 /// The controller reference of an object.
 pub(super) fn controller(object: &Value) -> Option<&Value> {
-    let references = object.pointer("/metadata/ownerReferences")?.as_array()?;
+    let references = object.at("/metadata/ownerReferences")?.as_array()?;
     references.iter().find(|r| r.get("controller").and_then(Value::as_bool).unwrap_or(false))
 }
 

@@ -8,6 +8,7 @@ use super::super::api::Api;
 use super::owner;
 use super::status::holds;
 use crate::cluster::{Request, Resource, Response};
+use crate::k8s::At as _;
 use crate::k8s::text;
 
 /// The resource of pods.
@@ -68,7 +69,7 @@ pub(super) fn active(pod: &Value) -> bool {
 pub(super) fn images(pod: &Value) -> impl Iterator<Item = &str> {
     ["/spec/initContainers", "/spec/containers"]
         .into_iter()
-        .filter_map(|pointer| pod.pointer(pointer)?.as_array())
+        .filter_map(|pointer| pod.at(pointer)?.as_array())
         .flatten()
         .map(|container| text(container, "/image"))
 }

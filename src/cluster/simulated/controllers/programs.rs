@@ -13,6 +13,7 @@ use super::kubelet::{self, ends, unpullable};
 use super::status::number;
 use super::turn::{Turn, sooner};
 use super::{containers, election, owner, pods, rights, status};
+use crate::k8s::At as _;
 use crate::k8s::{annotation, text};
 
 /// The longest time that a hook is held back for the sake of a leader change.
@@ -253,7 +254,7 @@ fn owned_by_set(job: &Value) -> bool {
 }
 
 fn container(pod: &Value, index: usize) -> Option<Value> {
-    let list = |pointer: &str| pod.pointer(pointer).and_then(Value::as_array).cloned().unwrap_or_default();
+    let list = |pointer: &str| pod.at(pointer).and_then(Value::as_array).cloned().unwrap_or_default();
     list("/spec/initContainers").into_iter().chain(list("/spec/containers")).nth(index)
 }
 

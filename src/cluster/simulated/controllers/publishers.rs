@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use super::super::api::{Api, Controller};
 use super::turn::Turn;
 use crate::cluster::{Request, Resource};
+use crate::k8s::At as _;
 use crate::k8s::text;
 
 /// The root certificate of a simulated cluster: its name says that nothing can be verified with it.
@@ -31,7 +32,7 @@ impl Controller for Publishers {
         if self.turn.idle(api, &["Namespace", "ServiceAccount", "ConfigMap"]) {
             return None;
         }
-        let active = |namespace: &&Arc<Value>| namespace.pointer("/metadata/deletionTimestamp").is_none();
+        let active = |namespace: &&Arc<Value>| namespace.at("/metadata/deletionTimestamp").is_none();
         let names: Vec<String> = api
             .list("", "Namespace", "")
             .filter(active)

@@ -6,8 +6,9 @@ use serde_json::{Value, json};
 
 use super::super::api::{Api, Controller};
 use super::status::number;
-use super::turn::Turn;
+use super::turn::{Seen, Turn, sooner, version};
 use super::{owner, pods, status};
+use crate::k8s::At as _;
 use crate::k8s::text;
 
 /// Seconds after which a refused pod is tried again.
@@ -17,6 +18,7 @@ const RETRY: f64 = 5.0;
 #[derive(Clone, Debug, Default)]
 pub(super) struct ReplicaSets {
     turn: Turn,
+    seen: Seen,
 }
 
 impl Controller for ReplicaSets {
@@ -29,11 +31,14 @@ impl Controller for ReplicaSets {
             return self.turn.due();
         }
         let sets: Vec<Arc<Value>> = api.list("apps", "ReplicaSet", "").cloned().collect();
-        let mut refused = false;
+        let mut due = None;
         for set in sets.iter().filter(|s| !owner::terminating(s)) {
-            refused |= !sync(api, set);
+            let own = pods::of(api, set);
+            let versions = std::iter::once(version(set)).chain(own.iter().map(|pod| version(pod))).collect();
+            let next =
+                self.seen.look(api, set, versions, |api| (!sync(api, set, own)).then(|| api.now() + RETRY));
+            due = sooner(due, next);
         }
-        let due = refused.then(|| api.now() + RETRY);
         self.turn.end(due)
     }
 
@@ -43,12 +48,12 @@ impl Controller for ReplicaSets {
 }
 
 /// Brings one set to its number; false when a pod was refused.
-fn sync(api: &mut Api<'_>, set: &Value) -> bool {
+fn sync(api: &mut Api<'_>, set: &Value, mut own: Vec<Arc<Value>>) -> bool {
     let wanted = usize::try_from(number(set, "/spec/replicas").unwrap_or(1)).unwrap_or(0).min(1000);
-    let mut own: Vec<Arc<Value>> = pods::of(api, set).into_iter().filter(|p| pods::active(p)).collect();
-    let template = set.pointer("/spec/template").cloned().unwrap_or(Value::Null);
+    own.retain(|pod| pods::active(pod));
     let mut accepted = true;
     while own.len() < wanted && accepted {
+        let template = set.at("/spec/template").cloned().unwrap_or(Value::Null);
         let name = pods::next_name(api, set, text(set, "/metadata/name"));
         let response = pods::create(api, pods::from_template(set, &template, &name));
         accepted = response.ok();

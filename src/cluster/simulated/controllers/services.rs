@@ -6,11 +6,12 @@ use serde_json::{Map, Value, json};
 
 use super::super::api::Api;
 use super::pods;
+use crate::k8s::At as _;
 use crate::k8s::text;
 
 /// The selector of a Service; `None` when it has none, or an empty one.
 pub(super) fn selector(service: &Value) -> Option<&Map<String, Value>> {
-    service.pointer("/spec/selector").and_then(Value::as_object).filter(|s| !s.is_empty())
+    service.at("/spec/selector").and_then(Value::as_object).filter(|s| !s.is_empty())
 }
 
 /// The ready pods that a service sends a port's traffic to; `None` when there is no such service.
@@ -35,11 +36,11 @@ pub(super) fn selected(api: &Api<'_>, service: &Value) -> Vec<Arc<Value>> {
 }
 
 fn entries(service: &Value) -> impl Iterator<Item = &Value> {
-    service.pointer("/spec/ports").and_then(Value::as_array).into_iter().flatten()
+    service.at("/spec/ports").and_then(Value::as_array).into_iter().flatten()
 }
 
 fn labelled(pod: &Value, selector: &Map<String, Value>) -> bool {
-    let labels = pod.pointer("/metadata/labels");
+    let labels = pod.at("/metadata/labels");
     selector.iter().all(|(key, value)| labels.and_then(|l| l.get(key)) == Some(value))
 }
 
@@ -50,7 +51,7 @@ pub(super) fn target(pod: Option<&Value>, entry: &Value) -> Option<Value> {
             entry.get("targetPort").or_else(|| entry.get("port")).cloned().unwrap_or_else(|| json!(0)),
         );
     };
-    let containers = pod?.pointer("/spec/containers").and_then(Value::as_array);
+    let containers = pod?.at("/spec/containers").and_then(Value::as_array);
     let mut ports = containers.into_iter().flatten().filter_map(|c| c.get("ports")?.as_array()).flatten();
     ports.find(|p| text(p, "/name") == name).and_then(|p| p.get("containerPort").cloned())
 }

@@ -9,6 +9,7 @@ use super::status::number;
 use super::turn::Turn;
 use super::{owner, pods, status};
 use crate::cluster::{Request, Resource};
+use crate::k8s::At as _;
 use crate::k8s::text;
 
 const REVISION: &str = "controller-revision-hash";
@@ -41,7 +42,7 @@ impl Controller for StatefulSets {
 }
 
 fn revision(set: &Value) -> String {
-    let hash = owner::template_hash(set.pointer("/spec/template").unwrap_or(&Value::Null));
+    let hash = owner::template_hash(set.at("/spec/template").unwrap_or(&Value::Null));
     format!("{}-{hash}", text(set, "/metadata/name"))
 }
 
@@ -74,7 +75,7 @@ fn sync(api: &mut Api<'_>, set: &Value) {
 
 fn create(api: &mut Api<'_>, set: &Value, index: i64) {
     let name = format!("{}-{index}", text(set, "/metadata/name"));
-    let template = set.pointer("/spec/template").cloned().unwrap_or(Value::Null);
+    let template = set.at("/spec/template").cloned().unwrap_or(Value::Null);
     let mut pod = pods::from_template(set, &template, &name);
     pod["metadata"]["labels"][REVISION] = json!(revision(set));
     pod["metadata"]["labels"]["statefulset.kubernetes.io/pod-name"] = json!(name);
@@ -84,7 +85,7 @@ fn create(api: &mut Api<'_>, set: &Value, index: i64) {
 fn claims(api: &mut Api<'_>, set: &Value, index: i64) {
     let namespace = text(set, "/metadata/namespace");
     let templates =
-        set.pointer("/spec/volumeClaimTemplates").and_then(Value::as_array).cloned().unwrap_or_default();
+        set.at("/spec/volumeClaimTemplates").and_then(Value::as_array).cloned().unwrap_or_default();
     for template in templates {
         let claim_name =
             format!("{}-{}-{index}", text(&template, "/metadata/name"), text(set, "/metadata/name"));
@@ -96,7 +97,7 @@ fn claims(api: &mut Api<'_>, set: &Value, index: i64) {
         claim["kind"] = json!("PersistentVolumeClaim");
         claim["metadata"]["name"] = json!(claim_name);
         claim["metadata"]["namespace"] = json!(namespace);
-        let labels = set.pointer("/spec/selector/matchLabels").cloned().unwrap_or_else(|| json!({}));
+        let labels = set.at("/spec/selector/matchLabels").cloned().unwrap_or_else(|| json!({}));
         claim["metadata"]["labels"] = labels;
         let resource = Resource::new("", "v1", "persistentvolumeclaims");
         api.send(&Request::create(&resource, namespace, Arc::new(claim)));

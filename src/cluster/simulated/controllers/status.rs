@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::super::api::Api;
 use super::super::clock;
+use crate::k8s::At as _;
 use crate::k8s::text;
 
 /// One condition to be set.
@@ -35,7 +36,7 @@ pub(super) fn holds(object: &Value, kind: &str) -> bool {
 
 /// A condition of an object's status.
 pub(super) fn find<'v>(object: &'v Value, kind: &str) -> Option<&'v Value> {
-    object.pointer("/status/conditions")?.as_array()?.iter().find(|c| text(c, "/type") == kind)
+    object.at("/status/conditions")?.as_array()?.iter().find(|c| text(c, "/type") == kind)
 }
 
 /// Conditions as a list, with the times of those that stay as they are.
@@ -72,5 +73,5 @@ pub(super) fn write(api: &mut Api<'_>, object: &Value, status: Value) -> bool {
 
 /// A number in an object.
 pub(super) fn number(object: &Value, pointer: &str) -> Option<i64> {
-    object.pointer(pointer).and_then(Value::as_i64)
+    object.at(pointer).and_then(Value::as_i64)
 }

@@ -8,6 +8,7 @@ use super::super::Simulated;
 use super::super::conditions::{Certificates, HookOutcome, LeaderTiming};
 use super::install;
 use crate::cluster::{Cluster, PatchType, Propagation, Request, Resource, Response};
+use crate::k8s::At as _;
 use crate::k8s::{Gvk, label, text};
 
 const NS: &str = "kubeflow-system";
@@ -114,8 +115,8 @@ fn a_deployment_rolls_over_without_a_gap() {
     assert_eq!(after.len(), 1);
     assert_ne!(before, after);
     let deployment = cluster.get("apps", "Deployment", NS, "web").expect("the Deployment").clone();
-    assert_eq!(deployment.pointer("/status/readyReplicas"), Some(&json!(1)));
-    assert_eq!(deployment.pointer("/status/observedGeneration"), deployment.pointer("/metadata/generation"));
+    assert_eq!(deployment.at("/status/readyReplicas"), Some(&json!(1)));
+    assert_eq!(deployment.at("/status/observedGeneration"), deployment.at("/metadata/generation"));
 }
 
 #[test]
@@ -208,7 +209,7 @@ fn a_hook_job_runs_its_script_with_the_rights_of_its_account() {
 fn a_hook_pod_runs_its_script_as_well() {
     let mut cluster = with_installer(&["*"]);
     let mut pod = json!({"apiVersion": "v1", "kind": "Pod"});
-    pod["spec"] = job("install", APPLY, 0).pointer("/spec/template/spec").cloned().expect("a pod");
+    pod["spec"] = job("install", APPLY, 0).at("/spec/template/spec").cloned().expect("a pod");
     pod["metadata"] =
         json!({"name": "once", "namespace": NS, "annotations": {"helm.sh/hook": "pre-upgrade"}});
     create(&mut cluster, pod);
@@ -398,7 +399,7 @@ fn with_trainer() -> Simulated {
 
 fn state(cluster: &Simulated, name: &str) -> String {
     let job = cluster.get(TRAINER, "TrainJob", "team-a", name).expect("a TrainJob");
-    let conditions = job.pointer("/status/conditions").and_then(Value::as_array).cloned().unwrap_or_default();
+    let conditions = job.at("/status/conditions").and_then(Value::as_array).cloned().unwrap_or_default();
     let kinds: Vec<&str> =
         conditions.iter().filter(|c| text(c, "/status") == "True").map(|c| text(c, "/type")).collect();
     kinds.join(",")
@@ -419,9 +420,9 @@ fn trainjobs_become_jobsets_jobs_and_pods() {
         ["running", "waiting", "done", "failed"].iter().map(|n| state(&cluster, n)).collect();
     assert_eq!(states, ["", "Suspended", "Complete", "Failed"]);
     let torch = cluster.get(TRAINER, "ClusterTrainingRuntime", "", "torch").expect("the runtime");
-    assert_eq!(torch.pointer("/metadata/finalizers"), Some(&json!(["trainer.kubeflow.org/resource-in-use"])));
+    assert_eq!(torch.at("/metadata/finalizers"), Some(&json!(["trainer.kubeflow.org/resource-in-use"])));
     let unused = cluster.get(TRAINER, "ClusterTrainingRuntime", "", "xgboost").expect("the runtime");
-    assert!(unused.pointer("/metadata/finalizers").is_none());
+    assert!(unused.at("/metadata/finalizers").is_none());
 }
 
 fn installer_script() -> String {
@@ -497,11 +498,7 @@ fn runtimes_are_replaced_when_the_new_manager_leads_before_the_hook() {
     assert!(patch(&mut cluster, TRAINER, "TrainJob", "team-a", "waiting", resume).ok());
     wait(&mut cluster, 10.0);
     let set = cluster.get("jobset.x-k8s.io", "JobSet", "team-a", "waiting").expect("the JobSet");
-    assert_eq!(
-        set.pointer("/spec/suspend"),
-        Some(&json!(true)),
-        "another image: the JobSet can't be changed"
-    );
+    assert_eq!(set.at("/spec/suspend"), Some(&json!(true)), "another image: the JobSet can't be changed");
     let notes = cluster.take_notes().join("\n");
     assert!(notes.contains("field is immutable"), "{notes}");
 }
@@ -514,14 +511,14 @@ fn kept_runtimes_leave_the_right_snapshots() {
     assert_eq!(runtimes(&cluster), ["jax", "torch", "xgboost"]);
     assert_eq!(snapshots(&cluster).len(), 3);
     let torch = cluster.get(TRAINER, "ClusterTrainingRuntime", "", "torch").expect("the runtime");
-    assert!(torch.pointer("/metadata/finalizers").is_none(), "2.3 strips the finalizer");
+    assert!(torch.at("/metadata/finalizers").is_none(), "2.3 strips the finalizer");
     assert!(
         patch(&mut cluster, TRAINER, "TrainJob", "team-a", "waiting", json!({"spec": {"suspend": false}}))
             .ok()
     );
     wait(&mut cluster, 10.0);
     let set = cluster.get("jobset.x-k8s.io", "JobSet", "team-a", "waiting").expect("the JobSet");
-    assert_eq!(set.pointer("/spec/suspend"), Some(&json!(false)));
+    assert_eq!(set.at("/spec/suspend"), Some(&json!(false)));
     assert!(names(&cluster, "", "Pod", "team-a").iter().any(|name| name.starts_with("waiting-node-0-0-")));
     delete(&mut cluster, "jobset.x-k8s.io", "JobSet", "team-a", "failed");
     wait(&mut cluster, 2.0);

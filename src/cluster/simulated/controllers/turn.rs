@@ -2,7 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use serde_json::Value;
+
 use super::super::api::Api;
+use crate::k8s::text;
 
 /// The longest pause between two tries, in seconds.
 const LONGEST: f64 = 300.0;
@@ -75,4 +78,38 @@ impl Backoff {
     pub(super) fn keep(&mut self, alive: impl Fn(&str) -> bool) {
         self.refused.retain(|uid, _| alive(uid));
     }
+}
+
+/// The versions of everything that a controller looked at when it last had an object in hand: while none of them
+/// changes and nothing is due, another look would end as the last one did.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Seen {
+    looks: BTreeMap<String, (Vec<u64>, Option<f64>)>,
+}
+
+impl Seen {
+    /// Looks at an object unless that can't lead to anything; the moment at which something is due.
+    pub(super) fn look(
+        &mut self,
+        api: &mut Api<'_>,
+        object: &Value,
+        versions: Vec<u64>,
+        sync: impl FnOnce(&mut Api<'_>) -> Option<f64>,
+    ) -> Option<f64> {
+        let uid = text(object, "/metadata/uid");
+        if let Some((known, due)) = self.looks.get(uid)
+            && *known == versions
+            && due.is_none_or(|due| api.now() < due)
+        {
+            return *due;
+        }
+        let due = sync(api);
+        self.looks.insert(uid.to_owned(), (versions, due));
+        due
+    }
+}
+
+/// The resource version of an object.
+pub(super) fn version(object: &Value) -> u64 {
+    text(object, "/metadata/resourceVersion").parse().unwrap_or(0)
 }

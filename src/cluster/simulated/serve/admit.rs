@@ -11,6 +11,7 @@ use crate::cluster::simulated::discovery::Target;
 use crate::cluster::simulated::status::Refusal;
 use crate::cluster::simulated::webhooks::{WebhookAnswer, WebhookCall};
 use crate::cluster::{Request, Resource};
+use crate::k8s::At as _;
 use crate::k8s::selector::Selector;
 use crate::k8s::text;
 
@@ -97,16 +98,16 @@ impl Simulated {
         }
         let selector = Selector::of(hook.get("objectSelector"));
         let labels =
-            |object: Option<&Value>| object.is_some_and(|o| selector.matches(o.pointer("/metadata/labels")));
+            |object: Option<&Value>| object.is_some_and(|o| selector.matches(o.at("/metadata/labels")));
         if !labels(new) && !labels(old) {
             return false;
         }
         let namespaces = Selector::of(hook.get("namespaceSelector"));
         let namespace = if target.group.is_empty() && target.kind == "Namespace" {
-            new.or(old).and_then(|o| o.pointer("/metadata/labels")).cloned()
+            new.or(old).and_then(|o| o.at("/metadata/labels")).cloned()
         } else if target.namespaced {
             let namespace = self.store.get("", "Namespace", "", &request.namespace);
-            namespace.and_then(|n| n.pointer("/metadata/labels")).cloned()
+            namespace.and_then(|n| n.at("/metadata/labels")).cloned()
         } else {
             return true;
         };
@@ -160,7 +161,7 @@ impl Simulated {
             return WebhookAnswer::Unreachable(why);
         }
         let (service, namespace) = (&call.service, &call.service_namespace);
-        let port = hook.pointer("/clientConfig/service/port").and_then(Value::as_i64).unwrap_or(443);
+        let port = hook.at("/clientConfig/service/port").and_then(Value::as_i64).unwrap_or(443);
         let post =
             format!("Post \"https://{service}.{namespace}.svc:{port}{}?timeout={seconds}s\"", call.path);
         if self.store.get("", "Service", namespace, service).is_none() {

@@ -12,6 +12,7 @@ use crate::cluster::simulated::discovery::Target;
 use crate::cluster::simulated::status::Refusal;
 use crate::cluster::simulated::{Simulated, clock};
 use crate::cluster::{Propagation, Request};
+use crate::k8s::At as _;
 use crate::k8s::text;
 use crate::schema::FieldError;
 
@@ -87,19 +88,19 @@ impl Simulated {
 
     /// Sets the deletion's marks on an object that finalizers hold.
     fn terminate(&self, object: &mut Value) {
-        if object.pointer("/metadata/deletionTimestamp").is_some() {
+        if object.at("/metadata/deletionTimestamp").is_some() {
             return;
         }
         object["metadata"]["deletionTimestamp"] = json!(clock::timestamp(self.now));
         object["metadata"]["deletionGracePeriodSeconds"] = json!(0);
-        if let Some(generation) = object.pointer("/metadata/generation").and_then(Value::as_i64) {
+        if let Some(generation) = object.at("/metadata/generation").and_then(Value::as_i64) {
             object["metadata"]["generation"] = json!(generation + 1);
         }
     }
 
     /// A namespace waits for its contents before it goes.
     fn delete_namespace(&mut self, target: &Target, request: &Request, mut object: Value) -> Answer {
-        let terminating = object.pointer("/metadata/deletionTimestamp").is_some();
+        let terminating = object.at("/metadata/deletionTimestamp").is_some();
         if !terminating {
             object["metadata"]["deletionTimestamp"] = json!(clock::timestamp(self.now));
             object["status"]["phase"] = json!("Terminating");
@@ -122,7 +123,7 @@ fn orphans_by_default(target: &Target) -> bool {
 }
 
 fn has_gc_finalizer(object: &Value) -> bool {
-    let finalizers = object.pointer("/metadata/finalizers").and_then(Value::as_array);
+    let finalizers = object.at("/metadata/finalizers").and_then(Value::as_array);
     finalizers.into_iter().flatten().any(|f| f == "orphan" || f == "foregroundDeletion")
 }
 
@@ -150,7 +151,7 @@ fn check_options(request: &Request) -> Result<(), Refusal> {
 
 /// Whether a finalizer holds the object.
 pub(super) fn held(object: &Value) -> bool {
-    object.pointer("/metadata/finalizers").and_then(Value::as_array).is_some_and(|f| !f.is_empty())
+    object.at("/metadata/finalizers").and_then(Value::as_array).is_some_and(|f| !f.is_empty())
 }
 
 /// The propagation of a DELETE, from its parameters or its options.
@@ -190,7 +191,7 @@ fn check_preconditions(target: &Target, request: &Request, old: &Value) -> Resul
 
 /// A definition's first deletion adds the finalizer under which its objects go first.
 fn mark_definition(object: &mut Value, now: &str) {
-    if object.pointer("/metadata/deletionTimestamp").is_some() {
+    if object.at("/metadata/deletionTimestamp").is_some() {
         return;
     }
     let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) else { return };

@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 use super::super::discovery::Target;
 use super::super::status::Refusal;
 use crate::cluster::Request;
+use crate::k8s::At as _;
 use crate::k8s::text;
 use crate::schema::FieldError;
 
@@ -126,7 +127,7 @@ pub(super) fn prepare_update(target: &Target, request: &Request, old: &Value, ob
     let changed = request.subresource.is_empty()
         && (root.iter().any(|(k, v)| !ignores(k) && old.get(k) != Some(v))
             || old.as_object().is_some_and(|o| o.keys().any(|k| !ignores(k) && !root.contains_key(k))));
-    let generation = old.pointer("/metadata/generation").and_then(Value::as_i64);
+    let generation = old.at("/metadata/generation").and_then(Value::as_i64);
     let Some(metadata) = root.get_mut("metadata").and_then(Value::as_object_mut) else { return };
     let Some(before) = old.get("metadata") else { return };
     for field in [
@@ -195,7 +196,7 @@ pub(super) fn validate(target: &Target, object: &Value, old: Option<&Value>) -> 
 }
 
 fn annotations(object: &Value, errors: &mut Vec<FieldError>) {
-    let annotations = object.pointer("/metadata/annotations").and_then(Value::as_object);
+    let annotations = object.at("/metadata/annotations").and_then(Value::as_object);
     let bytes: usize =
         annotations.into_iter().flatten().map(|(k, v)| k.len() + v.as_str().map_or(0, str::len)).sum();
     for key in annotations.into_iter().flat_map(Map::keys) {
@@ -209,7 +210,7 @@ fn annotations(object: &Value, errors: &mut Vec<FieldError>) {
 }
 
 fn labels(object: &Value, errors: &mut Vec<FieldError>) {
-    for (key, value) in object.pointer("/metadata/labels").and_then(Value::as_object).into_iter().flatten() {
+    for (key, value) in object.at("/metadata/labels").and_then(Value::as_object).into_iter().flatten() {
         if let Some(detail) = qualified_name_fault(key) {
             errors.push(FieldError::invalid("metadata.labels", &json!(key), &detail));
         }
@@ -221,11 +222,11 @@ fn labels(object: &Value, errors: &mut Vec<FieldError>) {
 }
 
 fn finalizers(object: &Value, old: &Value, errors: &mut Vec<FieldError>) {
-    if old.pointer("/metadata/deletionTimestamp").is_none() {
+    if old.at("/metadata/deletionTimestamp").is_none() {
         return;
     }
     let list = |o: &Value| -> Vec<String> {
-        let list = o.pointer("/metadata/finalizers").and_then(Value::as_array);
+        let list = o.at("/metadata/finalizers").and_then(Value::as_array);
         list.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
     };
     let before = list(old);

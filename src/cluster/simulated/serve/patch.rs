@@ -11,6 +11,7 @@ use super::write::{Write, require_version, set_managers};
 use crate::cluster::simulated::status::Refusal;
 use crate::cluster::simulated::{Simulated, clock};
 use crate::cluster::{PatchType, Request};
+use crate::k8s::At as _;
 use crate::k8s::apply::{Applied, Conflict, Managers, Refused, compare, field_set};
 use crate::k8s::{patch, strategic, text};
 use crate::schema::FieldError;
@@ -55,7 +56,7 @@ impl Simulated {
         let Write { target, request, .. } = write;
         check_apply_options(request)?;
         body::check_place(target, request, config)?;
-        if config.pointer("/metadata/managedFields").is_some_and(|m| !m.is_null()) {
+        if config.at("/metadata/managedFields").is_some_and(|m| !m.is_null()) {
             return Err(Refusal::bad_request("metadata.managedFields must be nil"));
         }
         if text(config, "/apiVersion") != target.api_version() {
@@ -106,7 +107,7 @@ impl Simulated {
             tracked_from_now: exists,
             time: &time,
         };
-        let mut managers = Managers::decode(live.pointer("/metadata/managedFields"));
+        let mut managers = Managers::decode(live.at("/metadata/managedFields"));
         let shape = target.shape();
         let mut merged = managers.apply(shape, &apply);
         if let Err(Refused::Conflicts(conflicts)) = &merged

@@ -9,6 +9,7 @@ use crate::cluster::simulated::Simulated;
 use crate::cluster::simulated::discovery::Target;
 use crate::cluster::simulated::status::Refusal;
 use crate::cluster::{Request, Response};
+use crate::k8s::At as _;
 use crate::k8s::selector::Selector;
 use crate::k8s::text;
 
@@ -33,7 +34,7 @@ impl Simulated {
         let namespace = if target.namespaced { request.namespace.as_str() } else { "" };
         let mut items = Vec::new();
         for object in self.store.list(&target.group, &target.kind, namespace) {
-            if selector.matches(object.pointer("/metadata/labels")) {
+            if selector.matches(object.at("/metadata/labels")) {
                 items.push(Value::clone(&in_version(target, object)));
             }
         }

@@ -12,6 +12,7 @@ use crate::cluster::simulated::Simulated;
 use crate::cluster::simulated::discovery::Target;
 use crate::cluster::simulated::status::Refusal;
 use crate::cluster::{PatchType, Verb};
+use crate::k8s::At as _;
 use crate::k8s::text;
 use crate::schema::FieldError;
 
@@ -78,14 +79,14 @@ impl Simulated {
         paths: &Paths,
         new: &Value,
     ) -> Answer {
-        let replicas = new.pointer("/spec/replicas").cloned().unwrap_or_else(|| json!(0));
+        let replicas = new.at("/spec/replicas").cloned().unwrap_or_else(|| json!(0));
         if replicas.as_i64().is_none_or(|n| n < 0) {
             let error = FieldError::invalid("spec.replicas", &replicas, "must be greater than or equal to 0");
             let name = &write.request.name;
             return Err(Refusal::invalid_as("autoscaling", "Scale", name, &[error]));
         }
         let mut object = shown.clone();
-        if let Some(version) = new.pointer("/metadata/resourceVersion") {
+        if let Some(version) = new.at("/metadata/resourceVersion") {
             object["metadata"]["resourceVersion"] = version.clone();
         }
         put(&mut object, &paths.replicas, replicas);
@@ -106,7 +107,7 @@ fn show(paths: &Paths, object: &Value) -> Value {
             metadata[field] = value.clone();
         }
     }
-    let count = |pointer: &str| object.pointer(pointer).cloned().unwrap_or_else(|| json!(0));
+    let count = |pointer: &str| object.at(pointer).cloned().unwrap_or_else(|| json!(0));
     let mut scale = json!({
         "kind": "Scale", "apiVersion": "autoscaling/v1", "metadata": metadata,
         "spec": {}, "status": { "replicas": count(&paths.status) },
@@ -114,7 +115,7 @@ fn show(paths: &Paths, object: &Value) -> Value {
     if count(&paths.replicas) != 0 {
         scale["spec"]["replicas"] = count(&paths.replicas);
     }
-    let selector = match paths.selector.as_deref().and_then(|p| object.pointer(p)) {
+    let selector = match paths.selector.as_deref().and_then(|p| object.at(p)) {
         Some(Value::String(text)) => text.clone(),
         Some(selector) => selector_text(selector),
         None => String::new(),

@@ -12,6 +12,7 @@ use crate::cluster::simulated::discovery::Target;
 use crate::cluster::simulated::status::Refusal;
 use crate::cluster::simulated::{Simulated, clock};
 use crate::cluster::{PatchType, Request, Response};
+use crate::k8s::At as _;
 use crate::k8s::apply::{Identity, Managers, Operation, update_stored};
 use crate::k8s::text;
 use crate::schema::FieldError;
@@ -47,7 +48,7 @@ impl Simulated {
         self.validate(write, &object, None, &mut warnings)?;
         let key = key(target, request, &name);
         if let Some(existing) = self.store.get(&key.group, &key.kind, &key.namespace, &key.name) {
-            let terminating = existing.pointer("/metadata/deletionTimestamp").is_some();
+            let terminating = existing.at("/metadata/deletionTimestamp").is_some();
             let refuse = if terminating { Refusal::being_deleted } else { Refusal::already_exists };
             return Err(refuse(target, &name));
         }
@@ -68,7 +69,7 @@ impl Simulated {
             let details = json!({ "name": request.namespace, "kind": "namespaces" });
             return Err(Refusal::new(404, "NotFound", message, details));
         };
-        if namespace.pointer("/metadata/deletionTimestamp").is_none() {
+        if namespace.at("/metadata/deletionTimestamp").is_none() {
             return Ok(());
         }
         let name = text(request.body.as_deref().unwrap_or(&Value::Null), "/metadata/name");
@@ -143,7 +144,7 @@ impl Simulated {
         let Write { target, request, manager, .. } = write;
         let given =
             object.get_mut("metadata").and_then(Value::as_object_mut).and_then(|m| m.remove("managedFields"));
-        let live = old.and_then(|o| o.pointer("/metadata/managedFields"));
+        let live = old.and_then(|o| o.at("/metadata/managedFields"));
         let mut entries = starting_entries(given, live, &request.subresource);
         let by = Identity::new(manager, Operation::Update, &target.api_version(), &request.subresource);
         let now = clock::timestamp(self.now);
@@ -270,7 +271,7 @@ fn refuse_terminating(target: &Target, request: &Request) -> Result<(), Refusal>
 
 /// Whether a terminating object has lost its last finalizer.
 fn finished(object: &Value) -> bool {
-    object.pointer("/metadata/deletionTimestamp").is_some()
+    object.at("/metadata/deletionTimestamp").is_some()
         && !super::delete::held(object)
         && !is_namespace(object)
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::{Host, Pause, Program, Run};
 use crate::cluster::simulated::api::Api;
 use crate::cluster::{ApiResource, Request, Response};
+use crate::k8s::At as _;
 use crate::k8s::text;
 
 /// What the world answered at one point of the script.
@@ -157,7 +158,7 @@ impl Host for Replay<'_, '_> {
 fn alias(api: &Api<'_>, name: &str) -> Option<(String, String)> {
     let definitions = api.list("apiextensions.k8s.io", "CustomResourceDefinition", "");
     let mut fitting = definitions.filter(|d| {
-        let short = d.pointer("/spec/names/shortNames").and_then(serde_json::Value::as_array);
+        let short = d.at("/spec/names/shortNames").and_then(serde_json::Value::as_array);
         text(d, "/spec/names/singular") == name
             || short.into_iter().flatten().any(|s| s.as_str() == Some(name))
     });

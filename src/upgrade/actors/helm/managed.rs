@@ -5,10 +5,11 @@
 use serde_json::{Map, Value, json};
 
 use crate::k8s;
+use crate::k8s::At as _;
 
 /// The JSON patch that turns `manager`'s Update entries into its Apply entry; `None` when there are none.
 pub(crate) fn client_side_migration(live: &Value, manager: &str) -> Option<Value> {
-    let entries = live.pointer("/metadata/managedFields")?.as_array()?;
+    let entries = live.at("/metadata/managedFields")?.as_array()?;
     let updates = |entry: &Value| is_entry(entry, manager, "Update");
     let applies = |entry: &Value| is_entry(entry, manager, "Apply");
     if !entries.iter().any(updates) {
@@ -76,10 +77,10 @@ mod tests {
             {"manager": "helm", "operation": "Apply", "fieldsV1": {"f:data": {"f:b": {}}}},
             {"manager": "kubectl", "operation": "Update", "fieldsV1": {}}]}});
         let patch = client_side_migration(&live, "helm").expect("there is an Update entry");
-        let entries = patch.pointer("/0/value").and_then(Value::as_array).expect("entries");
+        let entries = patch.at("/0/value").and_then(Value::as_array).expect("entries");
         assert_eq!(entries.len(), 3);
-        assert_eq!(entries[1].pointer("/fieldsV1/f:data"), Some(&json!({"f:a": {}, "f:b": {}})));
-        assert_eq!(patch.pointer("/1/value"), Some(&json!("7")));
+        assert_eq!(entries[1].at("/fieldsV1/f:data"), Some(&json!({"f:a": {}, "f:b": {}})));
+        assert_eq!(patch.at("/1/value"), Some(&json!("7")));
     }
 
     #[test]

@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::dialect::Dialect;
 use super::objects::Target;
 use crate::k8s;
+use crate::k8s::At as _;
 use crate::upgrade::link::{Fault, Link};
 
 /// How long and in whose words.
@@ -221,7 +222,7 @@ fn kstatus_hook(target: &Target, answer: Result<&Value, &Fault>) -> State {
 
 /// Whether a Job has ended: success and reason.
 fn job_end(job: &Value) -> Option<(bool, &str)> {
-    let conditions = job.pointer("/status/conditions")?.as_array()?;
+    let conditions = job.at("/status/conditions")?.as_array()?;
     conditions.iter().find_map(|condition| {
         let holds = k8s::text(condition, "/status") == "True";
         match k8s::text(condition, "/type") {
@@ -233,8 +234,7 @@ fn job_end(job: &Value) -> Option<(bool, &str)> {
 }
 
 fn job_ended(job: &Value) -> State {
-    let figure =
-        |pointer: &str, default: i64| job.pointer(pointer).and_then(Value::as_i64).unwrap_or(default);
+    let figure = |pointer: &str, default: i64| job.at(pointer).and_then(Value::as_i64).unwrap_or(default);
     match job_end(job) {
         Some((true, _)) => State::Current,
         Some((false, _)) => {
@@ -296,15 +296,15 @@ fn is_watched(kind: &str) -> bool {
 }
 
 fn figure(live: &Value, pointer: &str) -> i64 {
-    live.pointer(pointer).and_then(Value::as_i64).unwrap_or(0)
+    live.at(pointer).and_then(Value::as_i64).unwrap_or(0)
 }
 
 fn wanted(live: &Value) -> i64 {
-    live.pointer("/spec/replicas").and_then(Value::as_i64).unwrap_or(1)
+    live.at("/spec/replicas").and_then(Value::as_i64).unwrap_or(1)
 }
 
 fn condition<'v>(live: &'v Value, kind: &str) -> &'v str {
-    let conditions = live.pointer("/status/conditions").and_then(Value::as_array).into_iter().flatten();
+    let conditions = live.at("/status/conditions").and_then(Value::as_array).into_iter().flatten();
     conditions.into_iter().find(|c| k8s::text(c, "/type") == kind).map_or("", |c| k8s::text(c, "/status"))
 }
 
@@ -314,7 +314,7 @@ fn observed(live: &Value) -> bool {
 
 /// Helm 3 looks at the newest ReplicaSet. Its ready pods are at least those ready beyond the pods of older ones.
 fn deployment_ready(live: &Value) -> bool {
-    if live.pointer("/spec/paused").and_then(Value::as_bool) == Some(true) {
+    if live.at("/spec/paused").and_then(Value::as_bool) == Some(true) {
         return true;
     }
     let replicas = wanted(live);
@@ -329,7 +329,7 @@ fn max_unavailable(live: &Value, replicas: i64) -> i64 {
     if k8s::text(live, "/spec/strategy/type") == "Recreate" || replicas == 0 {
         return 0;
     }
-    match live.pointer("/spec/strategy/rollingUpdate/maxUnavailable") {
+    match live.at("/spec/strategy/rollingUpdate/maxUnavailable") {
         Some(Value::Number(number)) => number.as_i64().unwrap_or(0),
         Some(Value::String(text)) => {
             text.trim_end_matches('%').parse::<i64>().map_or(0, |percent| replicas * percent / 100)
@@ -343,8 +343,7 @@ fn service_ready(live: &Value) -> bool {
     match spec("/spec/type") {
         "ExternalName" => true,
         "LoadBalancer" => {
-            live.pointer("/spec/externalIPs").is_some()
-                || live.pointer("/status/loadBalancer/ingress/0").is_some()
+            live.at("/spec/externalIPs").is_some() || live.at("/status/loadBalancer/ingress/0").is_some()
         }
         _ => !spec("/spec/clusterIP").is_empty(),
     }
@@ -362,7 +361,7 @@ fn kstatus(target: &Target, answer: Result<&Value, &Fault>) -> State {
         Ok(live) => live,
         Err(fault) => return absent(fault),
     };
-    if live.pointer("/metadata/deletionTimestamp").is_some() {
+    if live.at("/metadata/deletionTimestamp").is_some() {
         return State::InProgress("Resource scheduled for deletion".to_owned());
     }
     if let Some(state) = generic(live) {
@@ -389,7 +388,7 @@ fn kstatus(target: &Target, answer: Result<&Value, &Fault>) -> State {
 /// What kstatus reads off any object: an older observed generation, and the conditions Reconciling and Stalled.
 fn generic(live: &Value) -> Option<State> {
     let generation = figure(live, "/metadata/generation");
-    if let Some(seen) = live.pointer("/status/observedGeneration").and_then(Value::as_i64)
+    if let Some(seen) = live.at("/status/observedGeneration").and_then(Value::as_i64)
         && seen != generation
     {
         let kind = k8s::text(live, "/kind");

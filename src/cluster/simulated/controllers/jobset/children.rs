@@ -10,12 +10,14 @@ use super::super::owner;
 use super::super::status::{holds, number};
 use super::{jobs, own, patch, replicas, replicated, suspended, tally};
 use crate::cluster::{Request, Resource};
+use crate::k8s::At as _;
 use crate::k8s::text;
 
 /// The fields of a pod template that may change while a Job is suspended.
 const MUTABLE: [&str; 3] = ["nodeSelector", "tolerations", "schedulingGates"];
 
-fn subdomain(set: &Value) -> &str {
+/// Name of the headless Service of a set.
+pub(super) fn subdomain(set: &Value) -> &str {
     match text(set, "/spec/network/subdomain") {
         "" => text(set, "/metadata/name"),
         subdomain => subdomain,
@@ -23,7 +25,7 @@ fn subdomain(set: &Value) -> &str {
 }
 
 fn hostnames(set: &Value) -> bool {
-    set.pointer("/spec/network/enableDNSHostnames").and_then(Value::as_bool).unwrap_or(false)
+    set.at("/spec/network/enableDNSHostnames").and_then(Value::as_bool).unwrap_or(false)
 }
 
 /// Creates the headless Service of a set.
@@ -32,8 +34,7 @@ pub(super) fn service(api: &mut Api<'_>, set: &Value) {
     if !hostnames(set) || api.get("", "Service", namespace, subdomain(set)).is_some() {
         return;
     }
-    let publish =
-        set.pointer("/spec/network/publishNotReadyAddresses").and_then(Value::as_bool).unwrap_or(true);
+    let publish = set.at("/spec/network/publishNotReadyAddresses").and_then(Value::as_bool).unwrap_or(true);
     let service = json!({
         "apiVersion": "v1", "kind": "Service",
         "metadata": {
@@ -140,18 +141,17 @@ fn extend(metadata: &mut Value, place: &Map<String, Value>) {
 
 /// Suspends or resumes a Job as its set says; a Job that resumes takes over what may change of its pods.
 pub(super) fn follow(api: &mut Api<'_>, set: &Value, job: &Value) {
-    let stopped = job.pointer("/spec/suspend").and_then(Value::as_bool).unwrap_or(false);
+    let stopped = job.at("/spec/suspend").and_then(Value::as_bool).unwrap_or(false);
     if stopped == suspended(set) || holds(job, "Complete") || holds(job, "Failed") {
         return;
     }
     let mut change = json!({"spec": {"suspend": suspended(set)}});
     let name = text(job, "/metadata/labels/jobset.sigs.k8s.io~1replicatedjob-name");
     let source = replicated(set).find(|r| text(r, "/name") == name);
-    if let Some(pods) = source.and_then(|r| r.pointer("/template/spec/template/spec")).filter(|_| stopped) {
+    if let Some(pods) = source.and_then(|r| r.at("/template/spec/template/spec")).filter(|_| stopped) {
         for field in MUTABLE {
             let wanted = pods.get(field).cloned().unwrap_or(Value::Null);
-            let current =
-                job.pointer(&format!("/spec/template/spec/{field}")).cloned().unwrap_or(Value::Null);
+            let current = job.at(&format!("/spec/template/spec/{field}")).cloned().unwrap_or(Value::Null);
             if wanted != current {
                 change["spec"]["template"]["spec"][field] = wanted;
             }

@@ -12,8 +12,9 @@ use super::election::Election;
 use super::managers::Program;
 use super::owner;
 use super::status::{self, Condition, holds, number};
-use super::turn::{Backoff, Turn, sooner};
+use super::turn::{Backoff, Seen, Turn, sooner, version};
 use crate::cluster::{PatchType, Propagation, Request, Resource};
+use crate::k8s::At as _;
 use crate::k8s::text;
 
 mod children;
@@ -32,6 +33,7 @@ pub(super) struct JobSets {
     turn: Turn,
     election: Election,
     backoff: Backoff,
+    seen: Seen,
 }
 
 impl Controller for JobSets {
@@ -49,7 +51,8 @@ impl Controller for JobSets {
             let sets: Vec<Arc<Value>> = api.list(GROUP, "JobSet", "").cloned().collect();
             self.backoff.keep(|uid| sets.iter().any(|set| text(set, "/metadata/uid") == uid));
             for set in sets.iter().filter(|s| !owner::terminating(s)) {
-                due = sooner(due, sync(api, set, &mut self.backoff));
+                let (versions, backoff) = (versions(api, set, ballot.term), &mut self.backoff);
+                due = sooner(due, self.seen.look(api, set, versions, |api| sync(api, set, backoff)));
             }
         }
         self.turn.end(due)
@@ -65,12 +68,12 @@ fn jobs() -> Resource {
 }
 
 fn suspended(set: &Value) -> bool {
-    set.pointer("/spec/suspend").and_then(Value::as_bool).unwrap_or(false)
+    set.at("/spec/suspend").and_then(Value::as_bool).unwrap_or(false)
 }
 
 /// The replicated Jobs of a set.
 fn replicated(set: &Value) -> impl Iterator<Item = &Value> {
-    set.pointer("/spec/replicatedJobs").and_then(Value::as_array).into_iter().flatten()
+    set.at("/spec/replicatedJobs").and_then(Value::as_array).into_iter().flatten()
 }
 
 fn replicas(replicated: &Value) -> i64 {
@@ -81,6 +84,15 @@ fn replicas(replicated: &Value) -> i64 {
 fn own(api: &Api<'_>, set: &Value) -> Vec<Arc<Value>> {
     let namespace = text(set, "/metadata/namespace");
     api.list("batch", "Job", namespace).filter(|job| owner::controls(set, job)).cloned().collect()
+}
+
+/// The versions of everything that decides about a set.
+fn versions(api: &Api<'_>, set: &Value, term: u64) -> Vec<u64> {
+    let mut versions = vec![term, version(set)];
+    let service = api.get("", "Service", text(set, "/metadata/namespace"), children::subdomain(set));
+    versions.push(service.map_or(0, |service| version(service)));
+    versions.extend(own(api, set).iter().map(|job| version(job)));
+    versions
 }
 
 fn sync(api: &mut Api<'_>, set: &Value, backoff: &mut Backoff) -> Option<f64> {
@@ -125,7 +137,7 @@ fn tally(jobs: &[Arc<Value>], name: &str) -> Value {
         succeeded += i64::from(complete);
         failed += i64::from(holds(job, "Failed"));
         active += i64::from(number(job, "/status/active").unwrap_or(0) > 0);
-        suspended += i64::from(job.pointer("/spec/suspend").and_then(Value::as_bool).unwrap_or(false));
+        suspended += i64::from(job.at("/spec/suspend").and_then(Value::as_bool).unwrap_or(false));
         let pods =
             number(job, "/spec/parallelism").unwrap_or(1).min(number(job, "/spec/completions").unwrap_or(1));
         let going = number(job, "/status/ready").unwrap_or(0) + number(job, "/status/succeeded").unwrap_or(0);
@@ -142,7 +154,7 @@ fn report(api: &mut Api<'_>, set: &Value) {
     let mut names: Vec<String> = replicated(set).map(|r| text(r, "/name").to_owned()).collect();
     // The order of an earlier status is kept.
     let before =
-        set.pointer("/status/replicatedJobsStatus").and_then(Value::as_array).cloned().unwrap_or_default();
+        set.at("/status/replicatedJobsStatus").and_then(Value::as_array).cloned().unwrap_or_default();
     names.sort_by_key(|name| before.iter().position(|b| text(b, "/name") == name).unwrap_or(usize::MAX));
     let tallies: Vec<Value> = names.iter().map(|name| tally(&jobs, name)).collect();
     let mut state = set.get("status").cloned().unwrap_or_else(|| json!({}));
@@ -179,7 +191,7 @@ fn verdict(set: &Value, jobs: &[Arc<Value>]) -> Option<(&'static str, Condition)
         return Some(("Failed", Condition::new("Failed", true, "FailedJobs", message)));
     }
     let targets: Vec<&str> = set
-        .pointer("/spec/successPolicy/targetReplicatedJobs")
+        .at("/spec/successPolicy/targetReplicatedJobs")
         .and_then(Value::as_array)
         .map(|list| list.iter().filter_map(Value::as_str).collect())
         .unwrap_or_default();

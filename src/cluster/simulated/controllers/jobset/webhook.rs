@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 use super::super::super::webhooks::{WebhookAnswer, WebhookCall};
 use super::super::managers::Version;
 use super::replicated;
+use crate::k8s::At as _;
 use crate::k8s::text;
 
 /// What may change of a pod template while a set is suspended.
@@ -32,7 +33,7 @@ pub(in super::super) fn answer(version: Version, call: &WebhookCall) -> WebhookA
 }
 
 fn missing(object: &Value, pointer: &str) -> bool {
-    object.pointer(pointer).is_none_or(Value::is_null)
+    object.at(pointer).is_none_or(Value::is_null)
 }
 
 fn defaults(set: &Value) -> WebhookAnswer {
@@ -72,7 +73,7 @@ fn first_depends(set: &Value) -> WebhookAnswer {
 }
 
 fn unchanged(version: Version, new: &Value, old: &Value) -> WebhookAnswer {
-    let suspended = |set: &Value| set.pointer("/spec/suspend").and_then(Value::as_bool).unwrap_or(false);
+    let suspended = |set: &Value| set.at("/spec/suspend").and_then(Value::as_bool).unwrap_or(false);
     let lenient = suspended(new) || suspended(old);
     let find = |name: &str| replicated(old).find(|job| text(job, "/name") == name);
     let masked: Vec<Value> = replicated(new)
@@ -99,7 +100,7 @@ fn mask(job: &Value, before: &Value) -> Value {
     for pointer in MUTABLE {
         let path = format!("/template/spec/template{pointer}");
         let (parent, field) = path.rsplit_once('/').unwrap_or(("", &path));
-        let old = before.pointer(&path).cloned();
+        let old = before.at(&path).cloned();
         if let Some(map) = masked.pointer_mut(parent).and_then(Value::as_object_mut) {
             match old {
                 Some(value) => map.insert(field.to_owned(), value),

@@ -13,7 +13,8 @@ use super::super::api::{Api, Controller};
 use super::super::webhooks::{WebhookAnswer, WebhookCall};
 use super::election::Election;
 use super::managers::{Manager, Obstacle, Program, Version};
-use super::turn::{Turn, sooner};
+use super::turn::{Seen, Turn, sooner};
+use crate::k8s::At as _;
 use crate::k8s::text;
 
 mod policies;
@@ -48,6 +49,7 @@ pub(super) struct Trainer {
     troubles: BTreeMap<String, trainjobs::Trouble>,
     /// What was applied last for each TrainJob, by UID.
     applied: BTreeMap<String, trainjobs::Applied>,
+    seen: Seen,
 }
 
 impl Controller for Trainer {
@@ -70,7 +72,7 @@ impl Controller for Trainer {
             }
             // Finalizers go before TrainJobs are looked at: a runtime that vanishes leaves no snapshot behind.
             runtimes::sync(api, leader.version);
-            due = sooner(due, self.trainjobs(api, leader.version));
+            due = sooner(due, self.trainjobs(api, leader.version, ballot.term));
         }
         self.turn.end(due)
     }
@@ -81,15 +83,19 @@ impl Controller for Trainer {
 }
 
 impl Trainer {
-    fn trainjobs(&mut self, api: &mut Api<'_>, version: Version) -> Option<f64> {
+    fn trainjobs(&mut self, api: &mut Api<'_>, version: Version, term: u64) -> Option<f64> {
         let jobs: Vec<Arc<Value>> = api.list(GROUP, "TrainJob", "").cloned().collect();
         let alive = |uid: &String| jobs.iter().any(|job| text(job, "/metadata/uid") == uid);
         self.troubles.retain(|uid, _| alive(uid));
         self.applied.retain(|uid, _| alive(uid));
         let mut due = None;
+        let mut seen = std::mem::take(&mut self.seen);
         for job in &jobs {
-            due = sooner(due, self.sync(api, version, job));
+            let mut versions = trainjobs::looked_at(api, job);
+            versions.push(term);
+            due = sooner(due, seen.look(api, job, versions, |api| self.sync(api, version, job)));
         }
+        self.seen = seen;
         due
     }
 }
@@ -113,7 +119,7 @@ pub(super) fn obstacle(api: &Api<'_>, manager: &Manager) -> Option<Obstacle> {
 
 /// Whether a manager mounts a configuration with fields that versions before 2.2 don't know.
 fn newer_configuration(api: &Api<'_>, manager: &Manager) -> bool {
-    let volumes = manager.pod.pointer("/spec/volumes").and_then(Value::as_array);
+    let volumes = manager.pod.at("/spec/volumes").and_then(Value::as_array);
     let namespace = text(&manager.pod, "/metadata/namespace");
     volumes.into_iter().flatten().map(|v| text(v, "/configMap/name")).filter(|n| !n.is_empty()).any(|name| {
         let data = api.get("", "ConfigMap", namespace, name).and_then(|c| c.get("data")?.as_object());
@@ -126,8 +132,7 @@ fn newer_configuration(api: &Api<'_>, manager: &Manager) -> bool {
 
 /// Whether a stored TrainJob can't be read by versions that want a number of processes.
 fn unreadable(api: &Api<'_>) -> bool {
-    let processes =
-        |job: &Arc<Value>| job.pointer("/spec/trainer/numProcPerNode").is_some_and(Value::is_string);
+    let processes = |job: &Arc<Value>| job.at("/spec/trainer/numProcPerNode").is_some_and(Value::is_string);
     api.list(GROUP, "TrainJob", "").any(processes)
 }
 

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use super::super::owner;
 use super::super::status::number;
 use super::rendering::{CONTAINERS, Draft, ancestor, list, node_container, set_env, upsert};
+use crate::k8s::At as _;
 use crate::k8s::text;
 
 /// The port of the first node.
@@ -65,7 +66,7 @@ fn index_variable(name: &str) -> Value {
 
 /// Adds variables and the port to the training container, if the TrainJob says anything about its trainer.
 fn inject(draft: &mut Draft<'_>, variables: Vec<Value>) {
-    if draft.job.pointer("/spec/trainer").is_none() {
+    if draft.job.at("/spec/trainer").is_none() {
         return;
     }
     let own: Vec<Value> = list(draft.job, "/spec/trainer/env").cloned().collect();
@@ -79,7 +80,7 @@ fn inject(draft: &mut Draft<'_>, variables: Vec<Value>) {
 
 /// The resources that a node gets: the TrainJob's, or else the runtime's.
 fn resources(draft: &Draft<'_>) -> Value {
-    if let Some(wanted) = draft.job.pointer("/spec/trainer/resourcesPerNode") {
+    if let Some(wanted) = draft.job.at("/spec/trainer/resourcesPerNode") {
         return wanted.clone();
     }
     let jobs = list(&draft.spec, "/replicatedJobs");
@@ -120,9 +121,9 @@ fn cpus(resources: &Value) -> i64 {
 }
 
 fn torch(draft: &mut Draft<'_>) {
-    let own = draft.job.pointer("/spec/trainer/numProcPerNode").cloned();
+    let own = draft.job.at("/spec/trainer/numProcPerNode").cloned();
     // Before 2.2 the runtime had a number as well.
-    let policy = draft.policy.pointer("/torch/numProcPerNode").filter(|_| draft.version < (2, 2)).cloned();
+    let policy = draft.policy.at("/torch/numProcPerNode").filter(|_| draft.version < (2, 2)).cloned();
     let configured = own.or(policy);
     let mut processes = match configured {
         Some(Value::String(text)) => text,
@@ -139,7 +140,7 @@ fn torch(draft: &mut Draft<'_>) {
         index_variable("PET_NODE_RANK"),
     ];
     let main = [variable("PET_MASTER_ADDR", first_node(draft.job)), variable("PET_MASTER_PORT", PORT)];
-    let tune = draft.job.pointer("/spec/trainer/command") == Some(&json!(["tune", "run"]));
+    let tune = draft.job.at("/spec/trainer/command") == Some(&json!(["tune", "run"]));
     if !tune {
         variables.extend(main.clone());
     }

@@ -8,6 +8,7 @@ use super::super::managers::Version;
 use super::super::owner;
 use super::super::status::number;
 use super::policies;
+use crate::k8s::At as _;
 use crate::k8s::text;
 
 /// What a TrainJob is rendered into.
@@ -46,11 +47,11 @@ pub(super) fn render(
     runtime: &Value,
     live: Option<&Value>,
 ) -> Result<Rendered, String> {
-    let template = runtime.pointer("/spec/template").cloned().unwrap_or_else(|| json!({}));
+    let template = runtime.at("/spec/template").cloned().unwrap_or_else(|| json!({}));
     let mut draft = Draft {
         version,
         job,
-        policy: runtime.pointer("/spec/mlPolicy").cloned().unwrap_or(Value::Null),
+        policy: runtime.at("/spec/mlPolicy").cloned().unwrap_or(Value::Null),
         spec: template.get("spec").cloned().unwrap_or_else(|| json!({})),
         counts: Vec::new(),
         live,
@@ -72,7 +73,7 @@ pub(super) fn render(
     draft.initializers();
     draft.trainer();
     draft.parallelism();
-    draft.spec["suspend"] = job.pointer("/spec/suspend").cloned().unwrap_or(json!(false));
+    draft.spec["suspend"] = job.at("/spec/suspend").cloned().unwrap_or(json!(false));
     let set = json!({
         "apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "metadata": metadata, "spec": draft.spec,
     });
@@ -82,19 +83,19 @@ pub(super) fn render(
 /// Labels or annotations that the JobSet gets.
 fn propagated(version: Version, job: &Value, template: &Value, field: &str) -> Map<String, Value> {
     let map = |value: Option<&Value>| value.and_then(Value::as_object).cloned().unwrap_or_default();
-    let mut merged = map(template.pointer(&format!("/metadata/{field}")));
+    let mut merged = map(template.at(&format!("/metadata/{field}")));
     if version < (2, 2) {
-        merged.extend(map(job.pointer(&format!("/spec/{field}"))));
+        merged.extend(map(job.at(&format!("/spec/{field}"))));
     }
     for patch in list(job, "/spec/runtimePatches") {
-        merged.extend(map(patch.pointer(&format!("/trainingRuntimeSpec/template/metadata/{field}"))));
+        merged.extend(map(patch.at(&format!("/trainingRuntimeSpec/template/metadata/{field}"))));
     }
     merged
 }
 
 /// The items of a list.
 pub(super) fn list<'v>(object: &'v Value, pointer: &str) -> impl Iterator<Item = &'v Value> {
-    object.pointer(pointer).and_then(Value::as_array).into_iter().flatten()
+    object.at(pointer).and_then(Value::as_array).into_iter().flatten()
 }
 
 /// The step of a training that a replicated Job stands for.
@@ -121,7 +122,7 @@ impl Draft<'_> {
         let order: Vec<String> =
             list(&self.spec, "/replicatedJobs").map(|j| text(j, "/name").to_owned()).collect();
         for patch in list(self.job, "/spec/runtimePatches") {
-            if let Some(spec) = patch.pointer("/trainingRuntimeSpec/template/spec") {
+            if let Some(spec) = patch.at("/trainingRuntimeSpec/template/spec") {
                 overlay(&mut self.spec, spec);
             }
         }
@@ -170,9 +171,9 @@ impl Draft<'_> {
 
     /// `resourcesPerNode`: merged into the runtime's since 2.3, in its place before.
     fn resources(&mut self) {
-        let Some(wanted) = self.job.pointer("/spec/trainer/resourcesPerNode").cloned() else { return };
+        let Some(wanted) = self.job.at("/spec/trainer/resourcesPerNode").cloned() else { return };
         let (version, policy) = (self.version, self.policy.clone());
-        let launcher = policy.pointer("/mpi/runLauncherAsNode").and_then(Value::as_bool).unwrap_or(false);
+        let launcher = policy.at("/mpi/runLauncherAsNode").and_then(Value::as_bool).unwrap_or(false);
         for job in self.replicated() {
             let trains = ancestor(job) == "trainer" && (version < (2, 3) || !policy.is_null());
             let node = version >= (2, 3) && launcher && text(job, "/name") == "node";
@@ -193,7 +194,7 @@ impl Draft<'_> {
     fn initializers(&mut self) {
         let job = self.job;
         for (step, field) in [("dataset-initializer", "dataset"), ("model-initializer", "model")] {
-            let source = job.pointer(&format!("/spec/initializer/{field}")).cloned();
+            let source = job.at(&format!("/spec/initializer/{field}")).cloned();
             for replicated in self.replicated().iter_mut().filter(|r| ancestor(r) == step) {
                 replicated["replicas"] = json!(1);
                 let Some(source) = &source else { continue };
@@ -204,7 +205,7 @@ impl Draft<'_> {
                 for variable in list(source, "/env") {
                     set_env(container, variable.clone());
                 }
-                if let Some(secret) = source.pointer("/secretRef/name") {
+                if let Some(secret) = source.at("/secretRef/name") {
                     push(container, "envFrom", json!({"secretRef": {"name": secret}}));
                 }
             }
@@ -213,10 +214,9 @@ impl Draft<'_> {
 
     /// Image, command, arguments and environment of the training container.
     fn trainer(&mut self) {
-        let trainer = self.job.pointer("/spec/trainer").cloned().unwrap_or(Value::Null);
+        let trainer = self.job.at("/spec/trainer").cloned().unwrap_or(Value::Null);
         let live = self.live.and_then(live_command);
-        let launcher =
-            self.policy.pointer("/mpi/runLauncherAsNode").and_then(Value::as_bool).unwrap_or(false);
+        let launcher = self.policy.at("/mpi/runLauncherAsNode").and_then(Value::as_bool).unwrap_or(false);
         for job in self.replicated() {
             let trains = ancestor(job) == "trainer";
             if trains {

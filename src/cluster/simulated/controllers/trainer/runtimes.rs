@@ -9,6 +9,7 @@ use super::super::managers::Version;
 use super::super::owner;
 use super::{GROUP, runtime_of};
 use crate::cluster::{PatchType, Request};
+use crate::k8s::At as _;
 use crate::k8s::text;
 
 /// What keeps a runtime that TrainJobs refer to.
@@ -37,7 +38,7 @@ pub(super) fn sync(api: &mut Api<'_>, version: Version) {
 }
 
 fn finalizers(object: &Value) -> Vec<String> {
-    let list = object.pointer("/metadata/finalizers").and_then(Value::as_array);
+    let list = object.at("/metadata/finalizers").and_then(Value::as_array);
     list.into_iter().flatten().filter_map(|f| f.as_str().map(str::to_owned)).collect()
 }
 

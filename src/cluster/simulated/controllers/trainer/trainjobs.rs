@@ -10,9 +10,10 @@ use serde_json::{Value, json};
 use super::super::super::api::Api;
 use super::super::managers::Version;
 use super::super::status::{self, Condition, find, holds};
-use super::super::{jobset, owner};
-use super::{Trainer, rendering, snapshots};
+use super::super::{jobset, owner, turn};
+use super::{GROUP, Trainer, rendering, runtime_of, snapshots};
 use crate::cluster::{Request, Resource};
+use crate::k8s::At as _;
 use crate::k8s::text;
 
 /// The longest pause between two tries, in seconds.
@@ -26,7 +27,7 @@ pub(super) struct Trouble {
     message: String,
     tries: i32,
     next: f64,
-    seen: Vec<String>,
+    seen: Vec<u64>,
 }
 
 /// What was applied for a TrainJob, and the JobSet that came of it.
@@ -37,7 +38,7 @@ pub(super) struct Applied {
 }
 
 fn flag(object: &Value, pointer: &str) -> bool {
-    object.pointer(pointer).and_then(Value::as_bool).unwrap_or(false)
+    object.at(pointer).and_then(Value::as_bool).unwrap_or(false)
 }
 
 /// Whether a TrainJob is over as the manager sees it.
@@ -53,17 +54,34 @@ fn set_of(api: &Api<'_>, job: &Value) -> Option<Arc<Value>> {
 
 /// The versions of everything whose events bring a TrainJob up again. Runtimes are not among them: nothing but the next
 /// try finds one that came back.
-fn versions(api: &Api<'_>, job: &Value) -> Vec<String> {
+fn versions(api: &Api<'_>, job: &Value) -> Vec<u64> {
     let (namespace, name) = (text(job, "/metadata/namespace"), text(job, "/metadata/name"));
-    let version =
-        |object: Option<&Arc<Value>>| object.map_or("", |o| text(o, "/metadata/resourceVersion")).to_owned();
     let definition = "jobsets.jobset.x-k8s.io";
     vec![
-        text(job, "/metadata/resourceVersion").to_owned(),
+        turn::version(job),
         version(api.get(jobset::GROUP, "JobSet", namespace, name)),
         version(api.get("", "ConfigMap", namespace, &format!("{name}-runtime-snapshot"))),
         version(api.get("apiextensions.k8s.io", "CustomResourceDefinition", "", definition)),
     ]
+}
+
+fn version(object: Option<&Arc<Value>>) -> u64 {
+    object.map_or(0, |object| turn::version(object))
+}
+
+/// The versions of everything that a look at a TrainJob takes in.
+pub(super) fn looked_at(api: &Api<'_>, job: &Value) -> Vec<u64> {
+    let mut versions = versions(api, job);
+    let (kind, runtime_namespace, runtime) = runtime_of(job);
+    versions.push(version(api.get(GROUP, kind, runtime_namespace, runtime)));
+    let (namespace, name) = (text(job, "/metadata/namespace"), text(job, "/metadata/name"));
+    // What goes with a JobSet begins with the TrainJob's name.
+    for kind in ["ConfigMap", "Secret"] {
+        let companions = api.list("", kind, namespace);
+        let own = companions.filter(|object| text(object, "/metadata/name").starts_with(name));
+        versions.extend(own.map(|object| turn::version(object)));
+    }
+    versions
 }
 
 impl Trainer {
@@ -180,7 +198,7 @@ fn mirror(api: &mut Api<'_>, version: Version, job: &Value) {
     } else if let Some(map) = state.as_object_mut() {
         map.remove("conditions");
     }
-    let jobs = set.pointer("/status/replicatedJobsStatus").cloned();
+    let jobs = set.at("/status/replicatedJobsStatus").cloned();
     if let Some(Value::Array(counts)) = jobs
         && version >= (2, 0)
     {

@@ -11,6 +11,7 @@ use super::super::managers::Version;
 use super::super::{jobset, status};
 use super::rendering::{CONTAINERS, ancestor, list};
 use super::{GROUP, runtime_of};
+use crate::k8s::At as _;
 use crate::k8s::{label, text};
 
 const POLICY: &str =
@@ -126,7 +127,7 @@ fn initializers(version: Version, job: &Value, runtime: &Value) -> Vec<String> {
     for (field, step, noun) in
         [("dataset", "dataset-initializer", "datasetConfig"), ("model", "model-initializer", "modelConfig")]
     {
-        if job.pointer(&format!("/spec/initializer/{field}")).is_none_or(Value::is_null) {
+        if job.at(&format!("/spec/initializer/{field}")).is_none_or(Value::is_null) {
             continue;
         }
         let replicated =
@@ -154,8 +155,7 @@ fn patches(api: &Api<'_>, job: &Value, old: Option<&Value>) -> Vec<String> {
     if of(job) == of(old) {
         return Vec::new();
     }
-    let suspended =
-        |object: &Value| object.pointer("/spec/suspend").and_then(Value::as_bool).unwrap_or(false);
+    let suspended = |object: &Value| object.at("/spec/suspend").and_then(Value::as_bool).unwrap_or(false);
     let path = "spec.runtimePatches: Forbidden:";
     if !suspended(job) && !suspended(old) {
         let why =
@@ -179,7 +179,7 @@ fn patches(api: &Api<'_>, job: &Value, old: Option<&Value>) -> Vec<String> {
 fn reserved(version: Version, job: &Value, runtime: &Value) -> Vec<String> {
     let mut errors = Vec::new();
     for (policy, names) in RESERVED {
-        let applies = runtime.pointer(&format!("/spec/mlPolicy/{policy}")).is_some_and(|p| !p.is_null());
+        let applies = runtime.at(&format!("/spec/mlPolicy/{policy}")).is_some_and(|p| !p.is_null());
         if !applies || *policy == "mpi" && version < (2, 3) {
             continue;
         }
@@ -188,7 +188,7 @@ fn reserved(version: Version, job: &Value, runtime: &Value) -> Vec<String> {
         wrong.sort_unstable();
         wrong.dedup();
         if !wrong.is_empty() {
-            let value = job.pointer("/spec/trainer/env").cloned().unwrap_or(Value::Null);
+            let value = job.at("/spec/trainer/env").cloned().unwrap_or(Value::Null);
             errors.push(format!(
                 "spec.trainer.env: Invalid value: {value}: must not have reserved envs, invalid envs configured: [{}]",
                 wrong.join(" ")
@@ -228,7 +228,7 @@ fn replicated_jobs(runtime: &Value) -> Vec<String> {
             errors.push(format!("{path}.replicas: Invalid value: {replicas}: always must be 1"));
         }
         if !list(job, CONTAINERS).any(|c| text(c, "/name") == container) {
-            let value = job.pointer(CONTAINERS).cloned().unwrap_or(Value::Null);
+            let value = job.at(CONTAINERS).cloned().unwrap_or(Value::Null);
             let why = format!("must contain the required container for the ancestor: {step}");
             errors.push(format!(
                 "{path}.template.spec.template.spec.containers: Invalid value: {value}: {why}"

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{each, part, set};
+use crate::k8s::At as _;
 use crate::k8s::text;
 
 pub(super) fn definition(object: &mut Value, old: Option<&Value>) {
@@ -29,7 +30,7 @@ pub(super) fn definition(object: &mut Value, old: Option<&Value>) {
 }
 
 fn stored_version(object: &Value) -> String {
-    let versions = object.pointer("/spec/versions").and_then(Value::as_array);
+    let versions = object.at("/spec/versions").and_then(Value::as_array);
     let storage = versions.into_iter().flatten().find(|v| v.get("storage") == Some(&json!(true)));
     storage.map_or("", |v| text(v, "/name")).to_owned()
 }

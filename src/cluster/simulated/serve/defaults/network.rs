@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{each, set};
+use crate::k8s::At as _;
 use crate::k8s::text;
 
 /// A Service; addresses are kept on updates and drawn from the UID on creation, so that rehearsals repeat.
@@ -37,7 +38,7 @@ pub(super) fn service(object: &mut Value, old: Option<&Value>) {
 
 fn addresses(spec: &mut Value, old: Option<&Value>, uid: &str) {
     for field in ["clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"] {
-        if let Some(before) = old.and_then(|o| o.pointer("/spec")?.get(field)) {
+        if let Some(before) = old.and_then(|o| o.at("/spec")?.get(field)) {
             set(Some(spec), field, before.clone());
         }
     }
@@ -52,7 +53,7 @@ fn addresses(spec: &mut Value, old: Option<&Value>, uid: &str) {
 }
 
 fn node_ports(spec: &mut Value, old: Option<&Value>, uid: &str) {
-    let before = old.and_then(|o| o.pointer("/spec/ports")?.as_array());
+    let before = old.and_then(|o| o.at("/spec/ports")?.as_array());
     for (at, port) in each(spec, "/ports").enumerate() {
         let same =
             |p: &&Value| p.get("port") == port.get("port") && p.get("protocol") == port.get("protocol");

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{each, part, set};
+use crate::k8s::At as _;
 use crate::k8s::text;
 
 /// A pod: what a template has, and what only pods get.
@@ -19,7 +20,7 @@ pub(super) fn pod(object: &mut Value) {
 }
 
 fn requests_from_limits(container: &mut Value) {
-    let Some(Value::Object(limits)) = container.pointer("/resources/limits").cloned() else { return };
+    let Some(Value::Object(limits)) = container.at("/resources/limits").cloned() else { return };
     if let Some(requests) = container.get_mut("resources").and_then(|r| part(r, "requests")) {
         for (name, limit) in limits {
             requests.entry(name).or_insert(limit);

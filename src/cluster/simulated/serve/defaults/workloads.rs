@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{each, part, pods, set};
+use crate::k8s::At as _;
 use crate::k8s::text;
 
 pub(super) fn defaults(kind: &str, object: &mut Value, old: Option<&Value>) {
@@ -79,7 +80,7 @@ fn template_generation(object: &mut Value, old: Option<&Value>) {
         None => 1,
         Some(old) => {
             let before = crate::k8s::annotation(old, KEY).and_then(|g| g.parse::<i64>().ok()).unwrap_or(1);
-            before + i64::from(old.pointer("/spec/template") != object.pointer("/spec/template"))
+            before + i64::from(old.at("/spec/template") != object.at("/spec/template"))
         }
     };
     if let Some(annotations) = object.get_mut("metadata").and_then(|m| part(m, "annotations")) {
@@ -88,7 +89,7 @@ fn template_generation(object: &mut Value, old: Option<&Value>) {
 }
 
 fn labels_from_template(object: &mut Value) {
-    let Some(labels) = object.pointer("/spec/template/metadata/labels").cloned() else { return };
+    let Some(labels) = object.at("/spec/template/metadata/labels").cloned() else { return };
     let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) else { return };
     if metadata.get("labels").and_then(Value::as_object).is_none_or(serde_json::Map::is_empty) {
         metadata.insert("labels".to_owned(), labels);
@@ -122,7 +123,7 @@ fn job(object: &mut Value, old: Option<&Value>) {
         return;
     }
     if let Some(old) = old {
-        if let Some(selector) = old.pointer("/spec/selector") {
+        if let Some(selector) = old.at("/spec/selector") {
             set(Some(spec), "selector", selector.clone());
         }
         return;

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::immutable;
 use crate::cluster::simulated::discovery::condition;
+use crate::k8s::At as _;
 use crate::k8s::text;
 use crate::schema::FieldError;
 
@@ -16,14 +17,14 @@ pub(super) fn definition(object: &Value, old: Option<&Value>, errors: &mut Vec<F
         let detail = "must be spec.names.plural+\".\"+spec.group";
         errors.push(FieldError::invalid("metadata.name", &json!(text(object, "/metadata/name")), detail));
     }
-    let versions = object.pointer("/spec/versions").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+    let versions = object.at("/spec/versions").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
     let storage: Vec<&Value> = versions.iter().filter(|v| v.get("storage") == Some(&json!(true))).collect();
     if storage.len() != 1 {
         let detail = "must have exactly one version marked as storage version";
         errors.push(FieldError::invalid("spec.versions", &json!(versions), detail));
     }
     for (at, version) in versions.iter().enumerate() {
-        if version.pointer("/schema/openAPIV3Schema").is_none() {
+        if version.at("/schema/openAPIV3Schema").is_none() {
             let field = format!("spec.versions[{at}].schema.openAPIV3Schema");
             errors.push(FieldError::required(field, "schemas are required"));
         }
@@ -39,7 +40,7 @@ pub(super) fn definition(object: &Value, old: Option<&Value>, errors: &mut Vec<F
 
 /// A version that objects may still be stored in can't be dropped.
 fn stored_versions(object: &Value, versions: &[Value], errors: &mut Vec<FieldError>) {
-    let stored = object.pointer("/status/storedVersions").and_then(Value::as_array);
+    let stored = object.at("/status/storedVersions").and_then(Value::as_array);
     for (at, name) in stored.into_iter().flatten().enumerate() {
         if !versions.iter().any(|v| v.get("name") == Some(name)) {
             let field = format!("status.storedVersions[{at}]");

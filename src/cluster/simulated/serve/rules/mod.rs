@@ -5,6 +5,7 @@
 use serde_json::{Value, json};
 
 use super::super::discovery::Target;
+use crate::k8s::At as _;
 use crate::k8s::text;
 use crate::schema::FieldError;
 
@@ -51,8 +52,8 @@ pub(super) fn validate(target: &Target, object: &Value, old: Option<&Value>) -> 
 /// Refuses a change of a field, showing its new value.
 fn immutable(object: &Value, old: Option<&Value>, pointer: &str, field: &str, errors: &mut Vec<FieldError>) {
     let Some(old) = old else { return };
-    let value = object.pointer(pointer);
-    if value != old.pointer(pointer) {
+    let value = object.at(pointer);
+    if value != old.at(pointer) {
         errors.push(FieldError::invalid(field, value.unwrap_or(&Value::Null), "field is immutable"));
     }
 }
@@ -66,7 +67,7 @@ fn unchanged_or_forbidden(
     detail: &str,
     errors: &mut Vec<FieldError>,
 ) {
-    if old.is_some_and(|old| old.pointer(pointer) != object.pointer(pointer)) {
+    if old.is_some_and(|old| old.at(pointer) != object.at(pointer)) {
         errors.push(FieldError::forbidden(field, detail));
     }
 }
@@ -75,7 +76,7 @@ fn role_reference(object: &Value, old: Option<&Value>, errors: &mut Vec<FieldErr
     let changed = old.is_some_and(|old| old.get("roleRef") != object.get("roleRef"));
     if changed {
         let shown = ["apiGroup", "kind", "name"]
-            .map(|f| object.pointer(&format!("/roleRef/{f}")).cloned().unwrap_or_default());
+            .map(|f| object.at(&format!("/roleRef/{f}")).cloned().unwrap_or_default());
         let [group, kind, name] = shown;
         let value = json!({ "APIGroup": group, "Kind": kind, "Name": name });
         errors.push(FieldError::invalid("roleRef", &value, "cannot change roleRef"));

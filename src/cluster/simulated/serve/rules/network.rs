@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::k8s::At as _;
 use crate::k8s::text;
 use crate::schema::FieldError;
 
@@ -9,7 +10,7 @@ use crate::schema::FieldError;
 pub(super) fn service(object: &Value, old: Option<&Value>, errors: &mut Vec<FieldError>) {
     let kind = text(object, "/spec/type");
     let headless = text(object, "/spec/clusterIP") == "None";
-    let ports = object.pointer("/spec/ports").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+    let ports = object.at("/spec/ports").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
     if ports.is_empty() && !headless && kind != "ExternalName" {
         errors.push(FieldError::required("spec.ports", ""));
     }
@@ -31,16 +32,16 @@ pub(super) fn service(object: &Value, old: Option<&Value>, errors: &mut Vec<Fiel
     let before = text(old, "/spec/clusterIP");
     let external = kind == "ExternalName" || text(old, "/spec/type") == "ExternalName";
     if !external && !before.is_empty() && text(object, "/spec/clusterIP") != before {
-        let shown = object.pointer("/spec/clusterIPs").cloned().unwrap_or_default();
+        let shown = object.at("/spec/clusterIPs").cloned().unwrap_or_default();
         errors.push(FieldError::invalid("spec.clusterIPs[0]", &shown, "may not change once set"));
     }
 }
 
 /// An Ingress: every path says how it matches.
 pub(super) fn ingress(object: &Value, errors: &mut Vec<FieldError>) {
-    let rules = object.pointer("/spec/rules").and_then(Value::as_array);
+    let rules = object.at("/spec/rules").and_then(Value::as_array);
     for (r, rule) in rules.into_iter().flatten().enumerate() {
-        let paths = rule.pointer("/http/paths").and_then(Value::as_array);
+        let paths = rule.at("/http/paths").and_then(Value::as_array);
         for (p, path) in paths.into_iter().flatten().enumerate() {
             if text(path, "/pathType").is_empty() {
                 let field = format!("spec.rules[{r}].http.paths[{p}].pathType");

@@ -5,11 +5,12 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use super::super::metadata::label_fault;
+use crate::k8s::At as _;
 use crate::k8s::text;
 use crate::schema::FieldError;
 
 pub(super) fn template(object: &Value, pointer: &str, field: &str, errors: &mut Vec<FieldError>) {
-    let spec = object.pointer(pointer).and_then(|t| t.get("spec")).unwrap_or(&Value::Null);
+    let spec = object.at(pointer).and_then(|t| t.get("spec")).unwrap_or(&Value::Null);
     containers(spec, &format!("{field}.spec"), errors);
 }
 

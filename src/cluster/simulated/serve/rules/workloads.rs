@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{immutable, pods};
+use crate::k8s::At as _;
 use crate::k8s::selector::Selector;
 use crate::schema::FieldError;
 
@@ -40,10 +41,10 @@ pub(super) fn validate(kind: &str, object: &Value, old: Option<&Value>, errors: 
 }
 
 fn spec(object: &Value, errors: &mut Vec<FieldError>) {
-    if let Some(replicas) = object.pointer("/spec/replicas").filter(|r| r.as_i64().is_some_and(|n| n < 0)) {
+    if let Some(replicas) = object.at("/spec/replicas").filter(|r| r.as_i64().is_some_and(|n| n < 0)) {
         errors.push(FieldError::invalid("spec.replicas", replicas, "must be greater than or equal to 0"));
     }
-    let selector = object.pointer("/spec/selector");
+    let selector = object.at("/spec/selector");
     match selector {
         None => errors.push(FieldError::required("spec.selector", "")),
         Some(selector) if is_empty(selector) => {
@@ -53,7 +54,7 @@ fn spec(object: &Value, errors: &mut Vec<FieldError>) {
         }
         Some(_) => {}
     }
-    let labels = object.pointer("/spec/template/metadata/labels");
+    let labels = object.at("/spec/template/metadata/labels");
     if selector.is_none_or(|s| !is_empty(s))
         && !(selector.is_some() && Selector::of(selector).matches(labels))
     {
@@ -74,7 +75,7 @@ fn is_empty(selector: &Value) -> bool {
 
 fn strategy(object: &Value, errors: &mut Vec<FieldError>) {
     let recreate = crate::k8s::text(object, "/spec/strategy/type") == "Recreate";
-    if recreate && object.pointer("/spec/strategy/rollingUpdate").is_some() {
+    if recreate && object.at("/spec/strategy/rollingUpdate").is_some() {
         let detail = "may not be specified when strategy `type` is 'Recreate'";
         errors.push(FieldError::forbidden("spec.strategy.rollingUpdate", detail));
     }
@@ -116,10 +117,10 @@ fn job(object: &Value, old: Option<&Value>, errors: &mut Vec<FieldError>) {
         errors.push(FieldError::not_supported(field, &json!(policy), &supported));
     }
     let suspended = old.is_some_and(|old| {
-        old.pointer("/spec/suspend") == Some(&json!(true)) && old.pointer("/status/startTime").is_none()
+        old.at("/spec/suspend") == Some(&json!(true)) && old.at("/status/startTime").is_none()
     });
     let elastic = crate::k8s::text(object, "/spec/completionMode") == "Indexed"
-        && object.pointer("/spec/completions") == object.pointer("/spec/parallelism");
+        && object.at("/spec/completions") == object.at("/spec/parallelism");
     if !elastic {
         immutable(object, old, "/spec/completions", "spec.completions", errors);
     }
@@ -134,8 +135,7 @@ fn job(object: &Value, old: Option<&Value>, errors: &mut Vec<FieldError>) {
 /// A Job's template is fixed; while it is suspended and was never started its scheduling may change.
 fn job_template(object: &Value, old: Option<&Value>, suspended: bool, errors: &mut Vec<FieldError>) {
     let Some(old) = old else { return };
-    let (mut new, old) =
-        (object.pointer("/spec/template").cloned().unwrap_or_default(), old.pointer("/spec/template"));
+    let (mut new, old) = (object.at("/spec/template").cloned().unwrap_or_default(), old.at("/spec/template"));
     let old = old.cloned().unwrap_or_default();
     if suspended {
         for part in [
@@ -150,7 +150,7 @@ fn job_template(object: &Value, old: Option<&Value>, suspended: bool, errors: &m
         }
     }
     if new != old {
-        let shown = object.pointer("/spec/template").unwrap_or(&Value::Null);
+        let shown = object.at("/spec/template").unwrap_or(&Value::Null);
         errors.push(FieldError::invalid("spec.template", shown, "field is immutable"));
     }
 }
@@ -158,7 +158,7 @@ fn job_template(object: &Value, old: Option<&Value>, suspended: bool, errors: &m
 fn overwrite(target: &mut Value, source: &Value, pointer: &str) {
     let Some((parent, field)) = pointer.rsplit_once('/') else { return };
     let Some(object) = target.pointer_mut(parent).and_then(Value::as_object_mut) else { return };
-    match source.pointer(pointer) {
+    match source.at(pointer) {
         Some(value) => object.insert(field.to_owned(), value.clone()),
         None => object.remove(field),
     };

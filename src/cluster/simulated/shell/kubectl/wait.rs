@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use super::delete::terminating;
 use super::{Flow, Kubectl, Named, Stop, jsonpath};
 use crate::cluster::{PatchType, Request};
+use crate::k8s::At as _;
 use crate::k8s::text;
 
 /// Seconds between two looks: often at first, seldom later.
@@ -160,7 +161,7 @@ fn met(condition: &str, object: Option<&Value>) -> Option<bool> {
     match kind {
         "condition" => {
             let (name, wanted) = rest.split_once('=').unwrap_or((rest, "true"));
-            let conditions = object.pointer("/status/conditions").and_then(Value::as_array);
+            let conditions = object.at("/status/conditions").and_then(Value::as_array);
             let holds = |c: &&Value| text(c, "/type").eq_ignore_ascii_case(name);
             let found = conditions.into_iter().flatten().find(holds);
             Some(
@@ -183,7 +184,7 @@ fn met(condition: &str, object: Option<&Value>) -> Option<bool> {
 
 /// Whether a workload has its wanted state, by the fields that `rollout status` looks at.
 fn rolled_out(object: &Value) -> bool {
-    let number = |pointer: &str| object.pointer(pointer).and_then(Value::as_i64);
+    let number = |pointer: &str| object.at(pointer).and_then(Value::as_i64);
     let generation = number("/metadata/generation").unwrap_or(0);
     if number("/status/observedGeneration").unwrap_or(0) < generation {
         return false;

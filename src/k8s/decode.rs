@@ -10,8 +10,54 @@ use super::types::{Empty, Scalar, Struct, Type};
 /// The decoder's words for a value of the wrong type, to follow `… cannot be handled as a …: `.
 pub fn decode(of: &Type, object: &mut Value) -> Result<Vec<String>, String> {
     let mut walk = Walk { unknown: Vec::new() };
-    walk.value(of, object, "", "")?;
+    walk.value(of, object, None)?;
     Ok(walk.unknown)
+}
+
+/// The way to a value; its text is made only for what has to be said.
+#[derive(Clone, Copy)]
+struct Place<'p> {
+    above: Option<&'p Place<'p>>,
+    step: Step<'p>,
+}
+
+#[derive(Clone, Copy)]
+enum Step<'p> {
+    /// A field and the Go struct it belongs to.
+    Field(&'p str, &'p str),
+    /// A key of a map.
+    Key(&'p str),
+    /// A position in a list.
+    Item(usize),
+}
+
+impl Place<'_> {
+    /// The JSON path, as unknown fields are named.
+    fn path(&self) -> String {
+        let above = self.above.map(Place::path).unwrap_or_default();
+        match self.step {
+            Step::Item(at) => format!("{above}[{at}]"),
+            Step::Field(name, _) | Step::Key(name) if above.is_empty() => name.to_owned(),
+            Step::Field(name, _) | Step::Key(name) => format!("{above}.{name}"),
+        }
+    }
+
+    /// The Go struct field, as errors name it: the innermost struct and all fields on the way.
+    fn go(&self) -> String {
+        let mut fields = Vec::new();
+        let mut of = "";
+        let mut place = Some(self);
+        while let Some(here) = place {
+            if let Step::Field(name, owner) = here.step {
+                fields.push(name);
+                of = if of.is_empty() { owner } else { of };
+            }
+            place = here.above;
+        }
+        fields.push(of);
+        fields.reverse();
+        fields.join(".")
+    }
 }
 
 struct Walk {
@@ -19,30 +65,30 @@ struct Walk {
 }
 
 impl Walk {
-    /// `path` is the JSON path for unknown fields, `place` the Go struct field that errors name.
-    fn value(&mut self, of: &Type, value: &mut Value, path: &str, place: &str) -> Result<(), String> {
+    fn value(&mut self, of: &Type, value: &mut Value, at: Option<&Place<'_>>) -> Result<(), String> {
+        let go = || at.map(Place::go).unwrap_or_default();
         match (of.resolve(), value) {
-            (Type::Struct(of), Value::Object(object)) => self.structure(of, object, path, place),
+            (Type::Struct(of), Value::Object(object)) => self.structure(of, object, at),
             (Type::Map(of), Value::Object(object)) => {
                 for (name, child) in object.iter_mut() {
                     if child.is_null() && matches!(of.value, Type::Scalar(Scalar::String)) {
                         *child = json!("");
                     }
-                    self.value(&of.value, child, &join(path, name), place)?;
+                    self.value(&of.value, child, Some(&Place { above: at, step: Step::Key(name) }))?;
                 }
                 Ok(())
             }
             (Type::List(of), Value::Array(items)) => {
-                for (at, item) in items.iter_mut().enumerate() {
-                    self.value(&of.item, item, &format!("{path}[{at}]"), place)?;
+                for (index, item) in items.iter_mut().enumerate() {
+                    self.value(&of.item, item, Some(&Place { above: at, step: Step::Item(index) }))?;
                 }
                 Ok(())
             }
-            (Type::Scalar(scalar), value) => check_scalar(*scalar, value, place),
-            (Type::Struct(of), other) if !other.is_null() => Err(mismatch(other, place, &of.name)),
-            (Type::Map(_), other) if !other.is_null() => Err(mismatch(other, place, "map[string]string")),
+            (Type::Scalar(scalar), value) => check_scalar(*scalar, value, &go),
+            (Type::Struct(of), other) if !other.is_null() => Err(mismatch(other, &go(), &of.name)),
+            (Type::Map(_), other) if !other.is_null() => Err(mismatch(other, &go(), "map[string]string")),
             (Type::List(of), other) if !other.is_null() => {
-                Err(mismatch(other, place, &format!("[]{}", go_type(&of.item))))
+                Err(mismatch(other, &go(), &format!("[]{}", go_type(&of.item))))
             }
             _ => Ok(()),
         }
@@ -52,40 +98,33 @@ impl Walk {
         &mut self,
         of: &Struct,
         object: &mut Map<String, Value>,
-        path: &str,
-        place: &str,
+        at: Option<&Place<'_>>,
     ) -> Result<(), String> {
-        let names: Vec<String> = object.keys().cloned().collect();
-        for name in names {
-            let here = join(path, &name);
-            let Some(field) = of.fields.get(&name) else {
-                self.unknown.push(here);
-                object.remove(&name);
+        let mut gone = Vec::new();
+        for (name, child) in object.iter_mut() {
+            let here = Place { above: at, step: Step::Field(name, &of.name) };
+            let Some(field) = of.fields.get(name) else {
+                self.unknown.push(here.path());
+                gone.push(name.clone());
                 continue;
             };
-            let Some(child) = object.get_mut(&name) else { continue };
-            let place = match place.split_once('.') {
-                Some((_, outer)) => format!("{}.{outer}.{name}", of.name),
-                None => format!("{}.{name}", of.name),
-            };
-            self.value(&field.of, child, &here, &place)?;
+            self.value(&field.of, child, Some(&here))?;
             if child.is_null() || (field.empty == Empty::LeftOut && is_empty(child)) {
-                object.remove(&name);
+                gone.push(name.clone());
             }
+        }
+        for name in gone {
+            object.remove(&name);
         }
         for (name, field) in of.fields.iter().filter(|(_, f)| f.empty == Empty::Shown) {
             if !object.contains_key(name) && name != "metadata" && name != "apiVersion" && name != "kind" {
                 let mut zero = zero(&field.of);
-                self.value(&field.of, &mut zero, path, "")?;
+                self.value(&field.of, &mut zero, at)?;
                 object.insert(name.clone(), zero);
             }
         }
         Ok(())
     }
-}
-
-fn join(path: &str, name: &str) -> String {
-    if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") }
 }
 
 fn zero(of: &Type) -> Value {
@@ -108,7 +147,7 @@ fn is_empty(value: &Value) -> bool {
     }
 }
 
-fn check_scalar(scalar: Scalar, value: &mut Value, place: &str) -> Result<(), String> {
+fn check_scalar(scalar: Scalar, value: &mut Value, place: &dyn Fn() -> String) -> Result<(), String> {
     let fits = match scalar {
         Scalar::String | Scalar::Time => value.is_string(),
         Scalar::Bytes => return check_bytes(value, place),
@@ -119,7 +158,7 @@ fn check_scalar(scalar: Scalar, value: &mut Value, place: &str) -> Result<(), St
         Scalar::Quantity => return quantity(value),
         Scalar::Untyped => return Ok(()),
     };
-    if fits || value.is_null() { Ok(()) } else { Err(mismatch(value, place, scalar_name(scalar))) }
+    if fits || value.is_null() { Ok(()) } else { Err(mismatch(value, &place(), scalar_name(scalar))) }
 }
 
 /// Brings a quantity into its canonical form.
@@ -133,7 +172,7 @@ fn quantity(value: &mut Value) -> Result<(), String> {
     Ok(())
 }
 
-fn check_bytes(value: &Value, place: &str) -> Result<(), String> {
+fn check_bytes(value: &Value, place: &dyn Fn() -> String) -> Result<(), String> {
     use base64::Engine as _;
     match value {
         Value::Null => Ok(()),
@@ -147,7 +186,7 @@ fn check_bytes(value: &Value, place: &str) -> Result<(), String> {
                 format!("illegal base64 data at input byte {at}")
             })
         }
-        other => Err(mismatch(other, place, "[]uint8")),
+        other => Err(mismatch(other, &place(), "[]uint8")),
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Revision, install-or-upgrade and the API list count only for charts whose templates mention them.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use serde_json::Value;
@@ -13,12 +13,44 @@ use crate::render::{CrdFile, Lazy, Manifest, Options, Render};
 use crate::upgrade::actors::Renderer;
 
 /// What a render may depend on besides chart, values and names.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Sensitivity {
     revision: bool,
     is_upgrade: bool,
-    api_versions: bool,
+    api_versions: ApiVersions,
     cluster: bool,
+}
+
+/// Which API versions a template asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum ApiVersions {
+    /// These, by name.
+    Named(BTreeSet<String>),
+    /// Any.
+    All,
+}
+
+impl Default for ApiVersions {
+    fn default() -> Self {
+        Self::Named(BTreeSet::new())
+    }
+}
+
+impl ApiVersions {
+    fn join(&mut self, other: Self) {
+        match (&mut *self, other) {
+            (Self::Named(own), Self::Named(more)) => own.extend(more),
+            _ => *self = Self::All,
+        }
+    }
+
+    /// Whether two clusters answer alike.
+    fn same(&self, a: &[String], b: &[String]) -> bool {
+        match self {
+            Self::Named(names) => names.iter().all(|name| a.contains(name) == b.contains(name)),
+            Self::All => a == b,
+        }
+    }
 }
 
 /// A renderer with a memory.
@@ -47,10 +79,10 @@ impl<R: Renderer> Renders<R> {
     fn sensitivity(&self, chart: &Arc<Chart>) -> Sensitivity {
         let mut charts = self.charts.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, known)) = charts.iter().find(|(known, _)| Arc::ptr_eq(known, chart)) {
-            return *known;
+            return known.clone();
         }
         let sensitivity = of_chart(chart);
-        charts.push((Arc::clone(chart), sensitivity));
+        charts.push((Arc::clone(chart), sensitivity.clone()));
         sensitivity
     }
 
@@ -60,7 +92,7 @@ impl<R: Renderer> Renders<R> {
         chart: &Arc<Chart>,
         config: &Arc<Values>,
         options: &Options,
-        sensitivity: Sensitivity,
+        sensitivity: &Sensitivity,
     ) -> Arc<OnceLock<Rendered>> {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         let hit = kept.iter().find(|kept| {
@@ -89,7 +121,7 @@ impl<R: Renderer> Renderer for Renders<R> {
         if sensitivity.cluster {
             return self.inner.render(chart, config, options);
         }
-        let place = self.place(chart, config, options, sensitivity);
+        let place = self.place(chart, config, options, &sensitivity);
         place.get_or_init(|| self.inner.render(chart, config, options)).clone()
     }
 }
@@ -163,7 +195,7 @@ impl Renderer for Folding<'_> {
     }
 }
 
-fn same_options(a: &Options, b: &Options, sensitivity: Sensitivity) -> bool {
+fn same_options(a: &Options, b: &Options, sensitivity: &Sensitivity) -> bool {
     a.helm == b.helm
         && a.release == b.release
         && a.namespace == b.namespace
@@ -171,7 +203,7 @@ fn same_options(a: &Options, b: &Options, sensitivity: Sensitivity) -> bool {
         && a.check_schema == b.check_schema
         && (!sensitivity.revision || a.revision == b.revision)
         && (!sensitivity.is_upgrade || a.is_upgrade == b.is_upgrade)
-        && (!sensitivity.api_versions || a.api_versions == b.api_versions)
+        && sensitivity.api_versions.same(&a.api_versions, &b.api_versions)
 }
 
 fn of_chart(chart: &Chart) -> Sensitivity {
@@ -190,26 +222,42 @@ impl Sensitivity {
     fn join(&mut self, other: Self) {
         self.revision |= other.revision;
         self.is_upgrade |= other.is_upgrade;
-        self.api_versions |= other.api_versions;
+        self.api_versions.join(other.api_versions);
         self.cluster |= other.cluster;
     }
 
-    /// Looks for what a template may read; a whole `.Release` or `.Capabilities` handed on counts as everything in it.
+    /// Looks for what the actions of a template may read; a whole `.Release` or `.Capabilities` handed on counts as
+    /// everything in it.
     fn add(&mut self, text: &str) {
-        for (at, word) in text.match_indices(".Release") {
-            match text.get(at + word.len()..).unwrap_or("") {
-                rest if rest.starts_with(".Name") || rest.starts_with(".Service") => {}
-                rest if rest.starts_with(".Revision") => self.revision = true,
-                rest if rest.starts_with(".Is") => self.is_upgrade = true,
+        for action in text.split("{{").skip(1) {
+            self.action(action.split("}}").next().unwrap_or(action));
+        }
+    }
+
+    fn action(&mut self, action: &str) {
+        for rest in action.split(".Release").skip(1) {
+            match rest {
+                _ if rest.starts_with(".Name") || rest.starts_with(".Service") => {}
+                _ if rest.starts_with(".Revision") => self.revision = true,
+                _ if rest.starts_with(".Is") => self.is_upgrade = true,
                 _ => (self.revision, self.is_upgrade) = (true, true),
             }
         }
-        for (at, word) in text.match_indices(".Capabilities") {
-            let rest = text.get(at + word.len()..).unwrap_or("");
-            let harmless = [".KubeVersion", ".HelmVersion"].iter().any(|known| rest.starts_with(known));
-            self.api_versions |= !harmless;
+        for rest in action.split(".Capabilities").skip(1) {
+            self.capability(rest);
         }
-        self.cluster |= text.contains("lookup");
+        self.cluster |= action.contains("lookup");
+    }
+
+    fn capability(&mut self, rest: &str) {
+        if [".KubeVersion", ".HelmVersion"].iter().any(|known| rest.starts_with(known)) {
+            return;
+        }
+        let named = rest.strip_prefix(".APIVersions.Has \"").and_then(|name| name.split_once('"'));
+        self.api_versions.join(match named {
+            Some((name, _)) if !name.contains('\\') => ApiVersions::Named(BTreeSet::from([name.to_owned()])),
+            _ => ApiVersions::All,
+        });
     }
 }
 
@@ -217,20 +265,39 @@ impl Sensitivity {
 mod tests {
     use super::*;
 
-    fn of(text: &str) -> (bool, bool, bool) {
+    fn of(text: &str) -> Sensitivity {
         let mut sensitivity = Sensitivity::default();
         sensitivity.add(text);
-        (sensitivity.revision, sensitivity.is_upgrade, sensitivity.api_versions)
+        sensitivity
+    }
+
+    fn named(names: &[&str]) -> ApiVersions {
+        ApiVersions::Named(names.iter().map(|name| (*name).to_owned()).collect())
     }
 
     #[test]
     fn names_alone_make_no_difference() {
-        assert_eq!(
-            of("{{ .Release.Name }} {{ $.Release.Namespace }} {{ .Capabilities.KubeVersion.Minor }}"),
-            (false, false, false)
+        let names = "lookup .Release {{ .Release.Name }} {{ $.Release.Namespace }} {{ .Capabilities.KubeVersion.Minor }}";
+        assert_eq!(of(names), Sensitivity::default());
+        let revision = Sensitivity { revision: true, ..Sensitivity::default() };
+        assert_eq!(of("{{ .Release.Revision }}"), revision);
+        let upgrade = Sensitivity { is_upgrade: true, ..Sensitivity::default() };
+        assert_eq!(of("{{ if .Release.IsInstall }}"), upgrade);
+        assert!(of("{{ lookup \"v1\" \"Secret\" }}").cluster);
+        let whole = of("{{ toYaml .Release }}");
+        assert!(whole.revision && whole.is_upgrade);
+    }
+
+    #[test]
+    fn api_versions_count_by_the_names_that_are_asked_for() {
+        let two = of(
+            "{{ if or (.Capabilities.APIVersions.Has \"a/v1\") ($.Capabilities.APIVersions.Has \"b/v1\") }}",
         );
-        assert_eq!(of("{{ .Release.Revision }}"), (true, false, false));
-        assert_eq!(of("{{ if .Release.IsInstall }}"), (false, true, false));
-        assert_eq!(of("{{ toYaml .Release }} {{ .Capabilities.APIVersions.Has \"x\" }}"), (true, true, true));
+        assert_eq!(two.api_versions, named(&["a/v1", "b/v1"]));
+        assert_eq!(of("{{ range .Capabilities.APIVersions }}").api_versions, ApiVersions::All);
+        assert_eq!(of("{{ .Capabilities.APIVersions.Has .Values.x }}").api_versions, ApiVersions::All);
+        let served = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+        assert!(two.api_versions.same(&served(&["a/v1", "c/v1"]), &served(&["a/v1"])));
+        assert!(!two.api_versions.same(&served(&["a/v1"]), &served(&[])));
     }
 }

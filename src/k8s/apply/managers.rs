@@ -83,6 +83,13 @@ struct Owned {
     time: String,
 }
 
+impl Owned {
+    /// Whether an apply claims exactly what its manager has already.
+    fn says_no_more(&self, claimed: &FieldSet, apply: &Applied<'_>) -> bool {
+        self.api_version == apply.api_version && self.set == strip(claimed)
+    }
+}
+
 /// One field that an apply would take from another manager.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Conflict {
@@ -210,6 +217,9 @@ impl Managers {
             mine = mine.without(&Element::Field((*ignored).to_owned()));
         }
         let last = self.owned.get(&by).cloned();
+        if last.as_ref().is_some_and(|last| last.says_no_more(&mine, apply)) && merged == *apply.live {
+            return Ok(merged);
+        }
         let mut managers = self.clone();
         // An apply that leaves the object alone gets no time of its own.
         let time = last.as_ref().map_or("", |l| &l.time).to_owned();

@@ -103,13 +103,25 @@ fn sync(api: &mut Api<'_>, deployment: &Value, sets: Vec<Arc<Value>>) {
 
 /// Whether a ReplicaSet runs this template; its own label is not part of the comparison.
 fn same_template(set: &Value, template: &Value) -> bool {
-    let mut own = set.at("/spec/template").cloned().unwrap_or(Value::Null);
-    if let Some(labels) = own.pointer_mut("/metadata/labels").and_then(Value::as_object_mut) {
-        labels.remove(HASH);
-    }
-    own == *template
+    let own = set.at("/spec/template").unwrap_or(&Value::Null);
+    same_without(own, template, &["metadata", "labels", HASH])
         || text(set, "/metadata/annotations/deployment.kubernetes.io~1template")
             == owner::template_hash(template)
+}
+
+/// Whether a value equals another when what lies at a path is taken out of it.
+fn same_without(own: &Value, other: &Value, path: &[&str]) -> bool {
+    let (Some((first, rest)), Value::Object(own), Value::Object(other)) = (path.split_first(), own, other)
+    else {
+        return own == other;
+    };
+    let left = own.len() - usize::from(rest.is_empty() && own.contains_key(*first));
+    let equal = |(key, value): (&String, &Value)| match other.get(key) {
+        _ if key == first && rest.is_empty() => true,
+        Some(wanted) if key == first => same_without(value, wanted, rest),
+        found => found == Some(value),
+    };
+    left == other.len() && own.iter().all(equal)
 }
 
 /// How many pods may be there beyond the wanted number, and how many may be missing.

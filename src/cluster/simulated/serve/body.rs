@@ -16,7 +16,26 @@ pub(super) struct Decoded {
 /// Decodes an object of a POST or PUT, or what a patch made.
 pub(super) fn decode(target: &Target, request: &Request, object: Value) -> Result<Decoded, Refusal> {
     check_identity(target, request, &object)?;
-    let (object, unknown) = coerce(target, object).map_err(|why| cannot_be_handled(target, &why))?;
+    judged(target, request, coerce(target, object))
+}
+
+/// Decodes the status of a built-in object alone.
+pub(super) fn decode_status(target: &Target, request: &Request, body: &Value) -> Result<Decoded, Refusal> {
+    let mut part = Value::Object(serde_json::Map::new());
+    if let Some(status) = body.get("status") {
+        part["status"] = status.clone();
+    }
+    let unknown = crate::k8s::decode::decode(target.shape(), &mut part);
+    judged(target, request, unknown.map(|unknown| (part, unknown)))
+}
+
+/// What a client hears of unknown fields, by the validation that it asked for.
+fn judged(
+    target: &Target,
+    request: &Request,
+    decoded: Result<(Value, Vec<String>), String>,
+) -> Result<Decoded, Refusal> {
+    let (object, unknown) = decoded.map_err(|why| cannot_be_handled(target, &why))?;
     let said: Vec<String> = unknown.iter().map(|path| format!("unknown field \"{path}\"")).collect();
     match request.field_validation {
         "Strict" if !said.is_empty() => {

@@ -247,7 +247,10 @@ impl Managers {
         let empty = || Value::Object(Map::new());
         let last = last.with_named_fields(of);
         let pruned = remove(of, merged, &last).unwrap_or_else(empty);
-        let all = self.owned.values().fold(FieldSet::default(), |all, owned| all.union(&owned.set));
+        let mut all = FieldSet::default();
+        for owned in self.owned.values() {
+            all.add(owned.set.clone());
+        }
         let merged_set = field_set(of, merged).with_named_fields(of);
         let kept = field_set(of, &pruned).with_named_fields(of).union(&all.with_named_fields(of));
         let pruned = remove(of, merged, &merged_set.difference(&kept)).unwrap_or_else(empty);

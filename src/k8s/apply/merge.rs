@@ -37,14 +37,13 @@ fn join(of: &Type, live: Option<&Value>, config: Option<&Value>) -> Option<Value
 }
 
 fn members(of: &Type, live: &Map<String, Value>, config: &Map<String, Value>) -> Map<String, Value> {
-    let mut out = live.clone();
-    for (name, value) in config {
+    let names: BTreeSet<&String> = live.keys().chain(config.keys()).collect();
+    let merged = names.into_iter().filter_map(|name| {
         let of = of.member(name).unwrap_or(&Type::Any);
-        if let Some(merged) = join(of, live.get(name), Some(value)) {
-            out.insert(name.clone(), merged);
-        }
-    }
-    out
+        let value = join(of, live.get(name), config.get(name))?;
+        Some((name.clone(), value))
+    });
+    merged.collect()
 }
 
 /// Merges keyed lists: the configuration's order where both have an element, the live one's for the rest.

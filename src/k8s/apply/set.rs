@@ -57,7 +57,8 @@ impl FieldSet {
         }
     }
 
-    fn add(&mut self, other: Self) {
+    /// Adds the paths of another set.
+    pub(super) fn add(&mut self, other: Self) {
         self.members.extend(other.members);
         for (element, set) in other.children {
             self.put_below(element, set);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::Plan;
+use super::{Plan, side_by_side};
 use crate::cluster::simulated::{Conditions, Simulated};
 use crate::cluster::{Cluster, Unreachable};
 use crate::k8s::{self, Gvk};
@@ -29,7 +29,7 @@ pub(super) fn bases(
     actor: &dyn Actor,
     plan: &Plan,
     workshop: &Workshop<'_>,
-    fresh: &dyn Fn(&str) -> Simulated,
+    fresh: &(dyn Fn(&str) -> Simulated + Sync),
 ) -> Result<Vec<Result<Base, String>>, Unreachable> {
     let given = plan.state.as_ref().map(|state| state.objects.as_slice()).unwrap_or_default();
     let record = last_record(given, plan);
@@ -48,7 +48,7 @@ pub(super) fn bases(
         None if actor.id() == "helm3" => &["helm3"],
         None => &["helm3", "helm4"],
     };
-    makers.iter().map(|maker| base(maker, plan, workshop, fresh(&plan.kubernetes))).collect()
+    side_by_side(makers, |maker| base(maker, plan, workshop, fresh(&plan.kubernetes)))
 }
 
 /// Seconds after which what was loaded has come to rest: pods run, leases are taken.

@@ -75,7 +75,7 @@ pub fn rehearse(
     actor: &dyn Actor,
     plan: &Plan,
     renderer: &dyn Renderer,
-    fresh: &dyn Fn(&str) -> Simulated,
+    fresh: &(dyn Fn(&str) -> Simulated + Sync),
     sizes: &Arc<Sizes>,
 ) -> Result<Rehearsal, Unreachable> {
     let (records, forge) = (Records::with_sizes(sizes), Forge::default());

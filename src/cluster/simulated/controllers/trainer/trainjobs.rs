@@ -34,7 +34,20 @@ pub(super) struct Trouble {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Applied {
     wanted: Value,
-    resource_version: String,
+    generation: Option<i64>,
+    tags: [Value; 2],
+}
+
+impl Applied {
+    /// What an apply claims, without what the JobSet's own controller writes meanwhile.
+    fn new(wanted: &Value, set: &Value) -> Self {
+        let tag = |pointer: &str| set.at(pointer).cloned().unwrap_or_default();
+        Self {
+            wanted: wanted.clone(),
+            generation: status::number(set, "/metadata/generation"),
+            tags: [tag("/metadata/labels"), tag("/metadata/annotations")],
+        }
+    }
 }
 
 fn flag(object: &Value, pointer: &str) -> bool {
@@ -139,9 +152,8 @@ impl Trainer {
             return Ok(());
         }
         let uid = text(job, "/metadata/uid").to_owned();
-        let current = live.as_ref().map_or("", |set| text(set, "/metadata/resourceVersion")).to_owned();
-        let same = |a: &&Applied| a.wanted == rendered.set && a.resource_version == current;
-        if live.is_some() && self.applied.get(&uid).filter(same).is_some() {
+        let last = self.applied.get(&uid);
+        if live.is_some_and(|set| last == Some(&Applied::new(&rendered.set, &set))) {
             return Ok(());
         }
         let Some(served) = api.resource(jobset::GROUP, "JobSet") else {
@@ -152,8 +164,7 @@ impl Trainer {
         if !response.ok() {
             return Err(response.message().to_owned());
         }
-        let resource_version = text(&response.body, "/metadata/resourceVersion").to_owned();
-        self.applied.insert(uid, Applied { wanted: rendered.set, resource_version });
+        self.applied.insert(uid, Applied::new(&rendered.set, &response.body));
         Ok(())
     }
 }

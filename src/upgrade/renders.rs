@@ -126,6 +126,9 @@ impl<R: Renderer> Renderer for Renders<R> {
     }
 }
 
+/// The documents of one file.
+type Documents = Lazy<Vec<Arc<Value>>>;
+
 /// A renderer whose definitions are folded, for clusters that fold theirs. Documents that several renders share are read
 /// once.
 pub struct Folding<'r> {
@@ -133,7 +136,7 @@ pub struct Folding<'r> {
     schemas: Schemas,
     made: Mutex<Vec<(Arc<Render>, Arc<Render>)>>,
     documents: Mutex<HashMap<Arc<str>, Lazy<Arc<Value>>>>,
-    files: Mutex<HashMap<Arc<[u8]>, Lazy<Vec<Arc<Value>>>>>,
+    files: Mutex<HashMap<Arc<[u8]>, Documents>>,
 }
 
 impl<'r> Folding<'r> {
@@ -169,7 +172,7 @@ impl<'r> Folding<'r> {
         known.entry(Arc::clone(&manifest.text)).or_insert_with(fold).clone()
     }
 
-    fn file(&self, file: &CrdFile) -> Lazy<Vec<Arc<Value>>> {
+    fn file(&self, file: &CrdFile) -> Documents {
         let mut known = self.files.lock().unwrap_or_else(PoisonError::into_inner);
         let (plain, schemas) = (file.objects.clone(), self.schemas.clone());
         let fold = || Lazy::new(move || plain.iter().map(|object| schemas.fold(object)).collect());

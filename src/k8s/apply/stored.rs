@@ -31,7 +31,7 @@ pub fn update_stored(
     }
     let mine = strip(&changed);
     if !mine.is_empty() {
-        join(entries, mine, by, time);
+        join(entries, &mine, by, time);
     }
     let updaters = entries.iter().filter(|entry| text(entry, "/operation") == "Update").count();
     if updaters > MOST_UPDATERS {
@@ -87,16 +87,16 @@ fn add(fields: &mut Map<String, Value>, set: &FieldSet) {
 }
 
 /// Adds what was written to the writer's entry.
-fn join(entries: &mut Vec<Value>, mine: FieldSet, by: &Identity, time: &str) {
+fn join(entries: &mut Vec<Value>, mine: &FieldSet, by: &Identity, time: &str) {
     let own = entries.iter_mut().find(|entry| is_of(entry, by));
     match own {
         Some(entry) => {
             if let Some(fields) = entry.get_mut("fieldsV1").and_then(Value::as_object_mut) {
-                add(fields, &mine);
+                add(fields, mine);
             }
             entry["time"] = Value::from(time);
         }
-        None => entries.push(encode_entry(by, &mine, &by.api_version, time)),
+        None => entries.push(encode_entry(by, mine, &by.api_version, time)),
     }
     entries.sort_by(|a, b| order(a).cmp(&order(b)));
 }

@@ -4,7 +4,10 @@ use std::sync::Mutex;
 use std::sync::PoisonError;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Does the same with every item, on as many threads as there are processors; the results are in the items' order.
+/// Threads at work beyond those that called; work within work shares the processors.
+static AT_WORK: AtomicUsize = AtomicUsize::new(0);
+
+/// Does the same with every item, on as many threads as there are processors left; the results are in the items' order.
 ///
 /// # Errors
 /// The first error in that order.
@@ -20,16 +23,37 @@ pub(super) fn side_by_side<I: Sync, T: Send, E: Send>(
             done.lock().unwrap_or_else(PoisonError::into_inner).push((at, result));
         }
     };
-    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(items.len());
     std::thread::scope(|scope| {
-        for _ in 1..threads {
-            scope.spawn(worker);
+        for _ in 1..items.len() {
+            let Some(seat) = Seat::take() else { break };
+            scope.spawn(|| {
+                worker();
+                drop(seat);
+            });
         }
         worker();
     });
     let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
     done.sort_by_key(|(at, _)| *at);
     done.into_iter().map(|(_, result)| result).collect()
+}
+
+/// The right to a thread more.
+struct Seat;
+
+impl Seat {
+    fn take() -> Option<Self> {
+        let most = std::thread::available_parallelism().map_or(1, usize::from);
+        let taken =
+            AT_WORK.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |n| (n + 1 < most).then_some(n + 1));
+        taken.ok().map(|_| Self)
+    }
+}
+
+impl Drop for Seat {
+    fn drop(&mut self) {
+        AT_WORK.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 fn take<'i, I>(items: &'i [I], next: &AtomicUsize) -> Option<(usize, &'i I)> {

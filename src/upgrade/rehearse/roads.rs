@@ -195,16 +195,10 @@ impl Explorer<'_> {
         let prepare = self.prepare(&mut start, recipe)?;
         let webhooks = has_webhooks(start.snapshot()?.as_ref());
         let hooks = self.hooks(&[HookEvent::PreUpgrade, HookEvent::PostUpgrade]);
-        let mut reached = Vec::new();
-        let mut tries = Vec::new();
-        for trial in trials(hooks, webhooks) {
-            let (course, one) = self.attempt(&start, &trial, &self.upgrade(recipe, &[]), "")?;
-            reached.push((trial.condition.clone(), course, one.verdict(), one.step.exit_code));
+        let (mut reached, mut tries) = (Vec::new(), Vec::new());
+        for (condition, course, one) in self.upgrades(&start, recipe, &trials(hooks, webhooks))? {
+            reached.push((condition, course, one.verdict(), one.step.exit_code));
             tries.push(one);
-            // Nothing was written: nothing of what chance decides came into play.
-            if reached.first().is_some_and(|(_, _, verdict, _)| *verdict == Verdict::Refused) {
-                break;
-            }
         }
         let stderr = tries.first().map(|one| one.step.stderr.clone()).unwrap_or_default();
         let refused = reached.iter().all(|(_, _, verdict, _)| *verdict == Verdict::Refused);
@@ -233,6 +227,26 @@ impl Explorer<'_> {
         Ok((way, stderr))
     }
 
+    /// The upgrade under every set of conditions, or under the first alone when nothing was written: then nothing of
+    /// what chance decides came into play.
+    fn upgrades(
+        &self,
+        start: &Course<Simulated>,
+        recipe: &Recipe,
+        trials: &[Trial],
+    ) -> Result<Vec<(String, Course<Simulated>, Try)>, Unreachable> {
+        let upgrade = |trial: &Trial| {
+            let (course, one) = self.attempt(start, trial, &self.upgrade(recipe, &[]), "")?;
+            Ok((trial.condition.clone(), course, one))
+        };
+        let Some((first, others)) = trials.split_first() else { return Ok(Vec::new()) };
+        let mut ends = vec![upgrade(first)?];
+        if ends.iter().all(|(_, _, one)| one.verdict() != Verdict::Refused) {
+            ends.extend(side_by_side(others, upgrade)?);
+        }
+        Ok(ends)
+    }
+
     fn hooks(&self, events: &[HookEvent]) -> bool {
         self.after.as_ref().is_some_and(|render| has_jobs(render, events))
     }
@@ -247,12 +261,10 @@ impl Explorer<'_> {
     ) -> Result<Option<Operation>, Unreachable> {
         let flag = self.actor.undo_flag().to_owned();
         let images = self.new_images();
-        let mut tries = Vec::new();
-        for trial in failures(hooks, webhooks, &images) {
-            let (_, one) =
-                self.attempt(start, &trial, &self.upgrade(recipe, std::slice::from_ref(&flag)), "")?;
-            tries.push(one);
-        }
+        let tries = side_by_side(&failures(hooks, webhooks, &images), |trial| {
+            let order = self.upgrade(recipe, std::slice::from_ref(&flag));
+            self.attempt(start, trial, &order, "").map(|(_, one)| one)
+        })?;
         let mut flags = recipe.flags.clone();
         flags.push(flag);
         Ok((!tries.is_empty()).then(|| Operation {
@@ -274,62 +286,54 @@ impl Explorer<'_> {
         states: &[Reached],
         webhooks: bool,
     ) -> Result<Vec<Operation>, Unreachable> {
-        let mut operations = Vec::new();
-        let deletion_hooks = self.hooks(&[HookEvent::PreDelete, HookEvent::PostDelete]);
-        let rollback_hooks = self
-            .before
-            .as_ref()
-            .is_some_and(|render| has_jobs(render, &[HookEvent::PreRollback, HookEvent::PostRollback]));
-        let calm = vec![Trial::calm()];
-        // What follows a good end does not hang on how the good end came about.
-        let good: Vec<Reached> = states.iter().filter(|state| state.3 == 0).take(1).map(copy).collect();
-        let good = if good.is_empty() { states.iter().take(1).map(copy).collect() } else { good };
-        operations.push(
-            self.follow_up("upgrade again", states, &calm, recipe.flags.clone(), || {
-                self.upgrade(recipe, &[])
-            })?,
-        );
-        let back = |flags: &[String]| self.rollback(flags);
-        operations.push(self.follow_up(
-            "rollback",
-            states,
-            &trials(rollback_hooks, webhooks),
-            Vec::new(),
-            || back(&[]),
-        )?);
+        side_by_side(&self.what_follows(recipe, webhooks), |next| {
+            let states = if next.anywhere { states } else { good(states) };
+            self.follow_up(states, next)
+        })
+    }
+
+    /// What may come after an upgrade.
+    fn what_follows(&self, recipe: &Recipe, webhooks: bool) -> Vec<Next> {
+        let before = |events| self.before.as_ref().is_some_and(|render| has_jobs(render, events));
+        let back = before(&[HookEvent::PreRollback, HookEvent::PostRollback]);
+        let leave = self.hooks(&[HookEvent::PreDelete, HookEvent::PostDelete]);
+        let mut next = vec![
+            Next::new("upgrade again", recipe.flags.clone(), Act::Upgrade(recipe.clone())).anywhere(),
+            Next::new("rollback", Vec::new(), Act::Rollback).anywhere().under(trials(back, webhooks)),
+        ];
         for force in self.actor.forces() {
-            let flags: Vec<String> = force.iter().map(|flag| (*flag).to_owned()).collect();
-            operations.push(self.follow_up("rollback", &good, &calm, flags.clone(), || back(&flags))?);
+            let flags = force.iter().map(|flag| (*flag).to_owned()).collect();
+            next.push(Next::new("rollback", flags, Act::Rollback));
         }
-        let leave = if deletion_hooks { departures() } else { calm.clone() };
-        operations.push(self.follow_up("uninstall", &good, &leave, Vec::new(), || self.uninstall())?);
+        let uninstall = Next::new("uninstall", Vec::new(), Act::Uninstall);
+        next.push(if leave { uninstall.under(departures()) } else { uninstall });
         if let Some(gate) = self.gate.as_ref().filter(|gate| gate.values != recipe.values) {
             let mut off = recipe.clone();
             off.values = Arc::clone(&gate.values);
             off.sets = vec![format!("{}={}", gate.path, gate.value)];
             off.flags.retain(|flag| flag == "--force-conflicts");
             let flags = vec![format!("--set {}={}", gate.path, gate.value)];
-            operations.push(self.follow_up("crds off", &good, &calm, flags, || self.upgrade(&off, &[]))?);
+            next.push(Next::new("crds off", flags, Act::Upgrade(off)));
         }
-        Ok(operations)
+        next
     }
 
-    fn follow_up<'o>(
-        &'o self,
-        name: &str,
-        states: &[Reached],
-        trials: &[Trial],
-        flags: Vec<String>,
-        order: impl Fn() -> Order<'o>,
-    ) -> Result<Operation, Unreachable> {
-        let mut tries = Vec::new();
-        for (condition, course, ..) in states {
+    fn follow_up(&self, states: &[Reached], next: &Next) -> Result<Operation, Unreachable> {
+        let pairs: Vec<(&Reached, &Trial)> =
+            states.iter().flat_map(|state| next.trials.iter().map(move |trial| (state, trial))).collect();
+        let tries = side_by_side(&pairs, |((condition, course, ..), trial)| {
             let prefix = if states.len() > 1 { format!("{AFTERWARDS}{condition}") } else { String::new() };
-            for trial in trials {
-                tries.push(self.attempt(course, trial, &order(), &prefix)?.1);
-            }
+            self.attempt(course, trial, &self.next_order(next), &prefix).map(|(_, one)| one)
+        })?;
+        Ok(Operation { name: next.name.to_owned(), flags: next.flags.clone(), outcomes: gather(tries) })
+    }
+
+    fn next_order(&self, next: &Next) -> Order<'_> {
+        match &next.act {
+            Act::Upgrade(recipe) => self.upgrade(recipe, &[]),
+            Act::Rollback => self.rollback(&next.flags),
+            Act::Uninstall => self.uninstall(),
         }
-        Ok(Operation { name: name.to_owned(), flags, outcomes: gather(tries) })
     }
 
     fn attempt(
@@ -447,12 +451,46 @@ impl Explorer<'_> {
     }
 }
 
+/// One thing that may come after an upgrade.
+struct Next {
+    name: &'static str,
+    flags: Vec<String>,
+    act: Act,
+    trials: Vec<Trial>,
+    /// Whether it is tried from every state that the upgrade may lead to, or from a good one alone.
+    anywhere: bool,
+}
+
+/// What is done.
+enum Act {
+    Upgrade(Recipe),
+    Rollback,
+    Uninstall,
+}
+
+impl Next {
+    fn new(name: &'static str, flags: Vec<String>, act: Act) -> Self {
+        Self { name, flags, act, trials: vec![Trial::calm()], anywhere: false }
+    }
+
+    fn anywhere(self) -> Self {
+        Self { anywhere: true, ..self }
+    }
+
+    fn under(self, trials: Vec<Trial>) -> Self {
+        Self { trials, ..self }
+    }
+}
+
+/// The first state that a good end led to, or the first at all: what follows a good end does not hang on how the good
+/// end came about.
+fn good(states: &[Reached]) -> &[Reached] {
+    let at = states.iter().position(|state| state.3 == 0).unwrap_or(0);
+    states.get(at..).and_then(|rest| rest.get(..1)).unwrap_or_default()
+}
+
 /// A state that an upgrade led to: under which condition, the cluster, verdict, exit code.
 type Reached = (String, Course<Simulated>, Verdict, i32);
-
-fn copy(state: &Reached) -> Reached {
-    (state.0.clone(), state.1.fork(), state.2, state.3)
-}
 
 /// Which objects are alive; records of a release with their status.
 type Alive = Vec<(ObjectName, Option<String>)>;

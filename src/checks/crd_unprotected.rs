@@ -18,8 +18,9 @@ declare_check! {
     ///
     /// ## What to do
     /// Annotate the live CRD with `helm.sh/resource-policy=keep`: upgrades and rollbacks honour the live annotation.
-    /// Uninstall does not, it reads the annotation from the stored manifest; so first take the CRDs out of the release
-    /// by the chart's switch, then uninstall.
+    /// Uninstall does not, it reads the annotation from the release's stored manifest; so the safe order is: the annotation,
+    /// an upgrade with the chart's switch for its CRDs off (which then leaves them in the cluster), a look whether they are
+    /// still there, and only then the uninstall.
     ///
     /// ## Example
     /// ```yaml before
@@ -83,7 +84,7 @@ pub(super) fn check(context: &Context<'_>, findings: &mut Findings) {
         let said = findings.say(severity, message, rendered(item)).about(&item.name).during(operations);
         let instances = instances(context, item);
         let said = instances.into_iter().fold(said, super::findings::Said::because);
-        said.advise(advice(&item.name.name, protected));
+        advice(context, &item.name.name, protected).into_iter().fold(said, super::findings::Said::advise);
     }
 }
 
@@ -100,13 +101,30 @@ fn instances(context: &Context<'_>, item: &Item) -> Vec<Evidence> {
         .collect()
 }
 
-fn advice(name: &str, protected: bool) -> String {
-    if protected {
-        "switch the CRDs off in the values first (the live keep annotation is honoured), then uninstall"
-            .to_owned()
-    } else {
-        format!("kubectl annotate crd {name} helm.sh/resource-policy=keep --overwrite")
-    }
+/// The commands in their safe order, with what each does not do.
+fn advice(context: &Context<'_>, name: &str, protected: bool) -> Vec<String> {
+    let scene = context.scene;
+    let keep = format!(
+        "kubectl annotate crd {name} helm.sh/resource-policy=keep --overwrite (holds for upgrades and rollbacks)"
+    );
+    let caveat = "helm uninstall deletes the CRD all the same: it reads keep from the release's stored manifest, not from the live object".to_owned();
+    let off = format!(
+        "to leave safely, in this order: keep on the live CRD; helm upgrade {} CHART -n {} --reset-then-reuse-values {}; see that the CRD is still there; only then helm uninstall {} -n {}",
+        scene.release,
+        scene.namespace,
+        switch(context),
+        scene.release,
+        scene.namespace
+    );
+    let first = if protected { None } else { Some(keep) };
+    first.into_iter().chain([caveat, off]).collect()
+}
+
+/// The flag that takes the CRDs out of the release, where a rehearsal found the chart's value for it.
+fn switch<'s>(context: &Context<'s>) -> &'s str {
+    let ways = context.scene.rehearsals.iter().flat_map(|rehearsal| &rehearsal.ways);
+    let off = ways.filter_map(|way| way.operation("crds off")).find_map(|operation| operation.flags.first());
+    off.map_or("--set THE-VALUE-THAT-GATES-THE-CRDS=false", String::as_str)
 }
 
 /// Whether an object carries the keep policy, exactly as Helm compares it on upgrade.

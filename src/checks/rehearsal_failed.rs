@@ -94,12 +94,27 @@ fn word(operation: &str) -> &'static [&'static str] {
 /// Most characters of an error in a message; the trace has all of it.
 const GIST: usize = 400;
 
+/// The error after `Error: `, on one line.
 fn gist(step: &Step) -> String {
     let text = step.stderr.trim();
     let text = text.rfind("Error: ").map_or(text, |at| &text[at + "Error: ".len()..]);
-    let short: String = text.chars().take(GIST).collect();
-    let lines: Vec<&str> = short.split_whitespace().collect();
-    lines.join(" ")
+    shortened(text, GIST)
+}
+
+/// A text on one line, cut behind its last whole word within a number of characters.
+pub(super) fn shortened(text: &str, most: usize) -> String {
+    let mut line = String::new();
+    let mut length = 0;
+    for word in text.split_whitespace() {
+        length += word.chars().count() + 1;
+        if length > most {
+            line.push_str(" …");
+            break;
+        }
+        line.push_str(if line.is_empty() { "" } else { " " });
+        line.push_str(word);
+    }
+    line
 }
 
 /// The refused request whose answer the command repeats; else the error itself.
@@ -145,18 +160,47 @@ fn objects(context: &Context<'_>, step: &Step) -> Vec<ObjectName> {
     named.into_iter().collect()
 }
 
-/// Whether an error names an object: its kind (or resource) and its name as a word.
+/// Whether an error names an object: it has its kind (or resource), and its name in quotes (`jobs.batch "name"`), at the
+/// end of a path (`Job/ns/name`) or as Helm's wait says it (`job name failed: …`). A name that stands bare may be any word.
 fn names(text: &str, name: &ObjectName) -> bool {
-    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '.';
-    let word = |at: usize| {
-        let before = text[..at].chars().next_back();
-        let after = text[at + name.name.len()..].chars().next();
-        !before.is_some_and(is_part) && !after.is_some_and(is_part)
+    let (lower, kind) = (text.to_lowercase(), name.kind.to_lowercase());
+    let told = |at: usize| {
+        let (before, after) = (&text[..at], &text[at + name.name.len()..]);
+        quoted(before, after, &kind) || ends_path(before, after, &kind) || fails(before, after, &kind)
     };
-    let lower = text.to_lowercase();
     !name.name.is_empty()
-        && lower.contains(&name.kind.to_lowercase())
-        && text.match_indices(name.name.as_str()).any(|(at, _)| word(at))
+        && lower.contains(&kind)
+        && text.match_indices(name.name.as_str()).any(|(at, _)| told(at))
+}
+
+fn quoted(before: &str, after: &str, kind: &str) -> bool {
+    let mark = before.chars().next_back().filter(|c| matches!(c, '"' | '\'' | '`'));
+    let Some(phrase) = mark.filter(|&mark| after.starts_with(mark)).map(|_| &before[..before.len() - 1])
+    else {
+        return false;
+    };
+    let phrase = phrase.trim_end().to_lowercase();
+    // A namespace is quoted as the place of something else, or as the value of an annotation.
+    let word = phrase.rsplit(char::is_whitespace).next().unwrap_or("");
+    let place = ["in namespace", "in the namespace"].iter().any(|place| phrase.ends_with(place));
+    !place && (kind != "namespace" || matches!(word, "namespace" | "namespaces"))
+}
+
+fn ends_path(before: &str, after: &str, kind: &str) -> bool {
+    let in_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '/' | '_');
+    let parent = before.strip_suffix('/').unwrap_or("").to_lowercase();
+    // The dot may end a sentence.
+    let dotted = after.strip_prefix('.').is_some_and(|rest| rest.starts_with(in_name));
+    let whole = before.ends_with('/') && !after.starts_with(in_name) && !dotted;
+    whole && (kind != "namespace" || parent.ends_with("namespace") || parent.ends_with("namespaces"))
+}
+
+fn fails(before: &str, after: &str, kind: &str) -> bool {
+    let says = before.to_lowercase().strip_suffix(' ').is_some_and(|phrase| {
+        let rest = phrase.strip_suffix(kind);
+        rest.is_some_and(|rest| !rest.ends_with(|c: char| c.is_ascii_alphanumeric()))
+    });
+    says && after.starts_with(" failed")
 }
 
 fn refuses(item: &Item, text: &str) -> bool {
@@ -169,16 +213,47 @@ fn refuses(item: &Item, text: &str) -> bool {
 mod tests {
     use super::*;
 
+    fn name(kind: &str, name: &str) -> ObjectName {
+        ObjectName { kind: kind.into(), namespace: String::new(), name: name.into() }
+    }
+
     #[test]
     fn an_error_names_whole_words_only() {
-        let name = |kind: &str, name: &str| ObjectName {
-            kind: kind.into(),
-            namespace: String::new(),
-            name: name.into(),
-        };
         let text = r#"jobs.batch "mig-schema" already exists"#;
         assert!(names(text, &name("Job", "mig-schema")));
         assert!(!names(text, &name("Job", "mig")));
         assert!(!names(text, &name("Service", "mig-schema")));
+    }
+
+    #[test]
+    fn an_error_names_in_quotes_at_the_end_of_a_path_or_as_the_wait_does() {
+        assert!(names("resource Job/ns/mig not ready. status: InProgress", &name("Job", "mig")));
+        assert!(names("job mig failed: BackoffLimitExceeded", &name("Job", "mig")));
+        assert!(names("DELETE /api/v1/namespaces/team-a", &name("Namespace", "team-a")));
+        assert!(names(r#"namespaces "team-a" not found"#, &name("Namespace", "team-a")));
+        assert!(names(r#"no Widget with the name "blue" found"#, &name("Widget", "blue")));
+    }
+
+    #[test]
+    fn words_of_an_error_are_no_names() {
+        let text = "UPGRADE FAILED: post-upgrade hooks failed: job failed: BackoffLimitExceeded";
+        assert!(!names(text, &name("Job", "failed")));
+        assert!(!names(text, &name("Job", "hooks")));
+        assert!(!names("job failed to start", &name("Job", "failed")));
+        assert!(!names("jobs in Job/team-a/plain.v1 and more", &name("Job", "plain")));
+    }
+
+    #[test]
+    fn a_place_is_not_named() {
+        let text = r#"Service "web" in namespace "shop" exists and cannot be imported: annotation "release-namespace" must equal "shop""#;
+        assert!(names(text, &name("Service", "web")));
+        assert!(!names(text, &name("Namespace", "shop")));
+        assert!(!names("GET /api/v1/namespaces/shop/services/web", &name("Namespace", "shop")));
+    }
+
+    #[test]
+    fn a_long_error_is_cut_behind_a_word() {
+        assert_eq!(shortened("one\n\ttwo three", 20), "one two three");
+        assert_eq!(shortened("one\n\ttwo three", 10), "one two …");
     }
 }

@@ -194,7 +194,17 @@ fn say_tighter(item: &Item, tighter: &[Difference], touched: &[ObjectName], find
     let Some((first, rest)) = tighter.split_first() else { return };
     let said = findings.say(Severity::Risks, message, evidence(first)).about(&item.name);
     let said = rest.iter().take(20).fold(said, |said, difference| said.because(evidence(difference)));
-    said.about_all(touched.iter().take(20));
+    said.about_all(touched.iter().take(20)).advise(advice(&item.name.name, touched));
+}
+
+fn advice(crd: &str, touched: &[ObjectName]) -> String {
+    let look = format!("kubectl get {crd} -A -o yaml > before.yaml");
+    let what = match touched.len() {
+        0 => "look for the fields named".to_owned(),
+        1 => "change the object named".to_owned(),
+        count => format!("change the {count} objects concerned"),
+    };
+    format!("before the upgrade: {look}; {what}, there and in the manifests that you apply")
 }
 
 /// Stored objects that lose a field, or that the new schema would refuse and the old one would not.

@@ -79,9 +79,15 @@ pub(super) fn check(context: &Context<'_>, findings: &mut Findings) {
             let (severity, how) = pinned(image);
             let message =
                 format!("hook {} {} runs {image}, which is {how}", hook.object.kind, hook.object.name);
-            findings.say(severity, message, hook_place(hook)).about(&hook.object);
+            findings.say(severity, message, hook_place(hook)).about(&hook.object).advise(advice(image));
         }
     }
+}
+
+fn advice(image: &str) -> String {
+    format!(
+        "set the image to NAME@sha256:… in the values (`docker buildx imagetools inspect {image}` prints the digest), from a registry that the cluster reaches"
+    )
 }
 
 fn pinned(image: &str) -> (Severity, &'static str) {

@@ -88,6 +88,20 @@ pub(super) fn check(context: &Context<'_>, findings: &mut Findings) {
             (Severity::Notes, "")
         };
         let message = format!("hook {} {} may run as root{end}", hook.object.kind, hook.object.name);
-        findings.say(severity, message, hook_place(hook)).about(&hook.object);
+        findings
+            .say(severity, message, hook_place(hook))
+            .about(&hook.object)
+            .advise(advice(context.scene.namespace, restricted));
+    }
+}
+
+fn advice(namespace: &str, restricted: bool) -> String {
+    let around = "use another namespace, or run with --no-hooks and do the hook's work by hand";
+    if restricted {
+        around.to_owned()
+    } else {
+        format!(
+            "kubectl get ns {namespace} --show-labels; where pod-security.kubernetes.io/enforce is restricted, {around}"
+        )
     }
 }

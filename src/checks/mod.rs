@@ -67,6 +67,7 @@ mod hook_network_needed;
 mod hook_prunes_by_label;
 mod hook_root_needed;
 mod immutable_field_changed;
+mod job_stuck;
 mod kubernetes_too_old;
 mod object_moved_to_hook;
 mod ownership_missing;
@@ -99,6 +100,7 @@ pub static CHECKS: &[Check] = checks![
     hook_prunes_by_label,
     hook_root_needed,
     immutable_field_changed,
+    job_stuck,
     kubernetes_too_old,
     object_moved_to_hook,
     ownership_missing,

@@ -34,7 +34,7 @@ declare_check! {
 const FORWARD: &[&str] = &["install", "upgrade", "upgrade again", "uninstall"];
 
 /// Flags with which a failed upgrade undoes itself: it is tried with failures only.
-const UNDOING: &[&str] = &["--atomic", "--rollback-on-failure"];
+pub(super) const UNDOING: &[&str] = &["--atomic", "--rollback-on-failure"];
 
 pub(super) fn check(context: &Context<'_>, findings: &mut Findings) {
     let mut told = BTreeSet::new();

@@ -1,7 +1,7 @@
 //! Default runtimes that come, go or change.
 
 use super::{Context, Findings};
-use crate::finding::{Evidence, Severity};
+use crate::finding::{Evidence, ObjectName, Severity};
 use crate::render::facts::Runtime;
 use crate::upgrade::diff::fields;
 
@@ -37,6 +37,32 @@ declare_check! {
     /// spec:
     ///   mlPolicy: {numNodes: 1}
     ///   template: {spec: {replicatedJobs: [{name: node, template: {spec: {template: {spec: {containers: [{name: node, image: torch:2.13}]}}}}}]}}
+    /// ```
+    /// ```text finding
+    /// risks: default runtime torch changes: image torch:2.10 → torch:2.13
+    /// ```
+    ///
+    /// Images that stay are not told:
+    ///
+    /// ```yaml before
+    /// # Source: demo/templates/runtime.yaml
+    /// apiVersion: trainer.kubeflow.org/v1alpha1
+    /// kind: ClusterTrainingRuntime
+    /// metadata:
+    ///   name: torch
+    /// spec:
+    ///   mlPolicy: {numNodes: 1}
+    ///   template: {spec: {replicatedJobs: [{name: node, template: {spec: {template: {spec: {containers: [{name: a, image: helper:1}, {name: node, image: torch:2.10}]}}}}}]}}
+    /// ```
+    /// ```yaml after
+    /// # Source: demo/templates/runtime.yaml
+    /// apiVersion: trainer.kubeflow.org/v1alpha1
+    /// kind: ClusterTrainingRuntime
+    /// metadata:
+    ///   name: torch
+    /// spec:
+    ///   mlPolicy: {numNodes: 1}
+    ///   template: {spec: {replicatedJobs: [{name: node, template: {spec: {template: {spec: {containers: [{name: a, image: helper:1}, {name: node, image: torch:2.13}]}}}}}]}}
     /// ```
     /// ```text finding
     /// risks: default runtime torch changes: image torch:2.10 → torch:2.13
@@ -85,9 +111,7 @@ pub(super) fn check(context: &Context<'_>, findings: &mut Findings) {
 
 fn compare(old: &Runtime, new: &Runtime, findings: &mut Findings) {
     let mut words = Vec::new();
-    if old.images != new.images {
-        words.push(format!("image {} → {}", old.images.join(", "), new.images.join(", ")));
-    }
+    words.extend(images(old, new));
     if old.ml_policy != new.ml_policy {
         words.push("mlPolicy".to_owned());
     }
@@ -113,6 +137,36 @@ fn compare(old: &Runtime, new: &Runtime, findings: &mut Findings) {
     findings.claim(&new.object_name, "spec");
 }
 
+/// The images that are not in both, in order and each once.
+fn images(old: &Runtime, new: &Runtime) -> Option<String> {
+    let only = |here: &Runtime, there: &Runtime| {
+        let mut only: Vec<&str> = Vec::new();
+        for image in here.images.iter().filter(|image| !there.images.contains(image)) {
+            if !only.contains(&image.as_str()) {
+                only.push(image);
+            }
+        }
+        only.join(", ")
+    };
+    match (only(old, new), only(new, old)) {
+        (gone, come) if gone.is_empty() && come.is_empty() => {
+            (old.images != new.images).then(|| "images in other places".to_owned())
+        }
+        (gone, come) if gone.is_empty() => Some(format!("new image {come}")),
+        (gone, come) if come.is_empty() => Some(format!("image {gone} goes")),
+        (gone, come) => Some(format!("image {gone} → {come}")),
+    }
+}
+
+/// What to do before a runtime goes or changes; a new one asks for nothing.
+fn advice(runtime: &Runtime, severity: Severity) -> Option<String> {
+    let ObjectName { kind, name, .. } = &runtime.object_name;
+    (severity > Severity::Notes).then(|| format!(
+        "before the upgrade: keep what you rely on as a runtime of your own (kubectl get {} {name} -o yaml, another name, without the chart's labels); let suspended jobs finish, or seed each one's <job>-runtime-snapshot ConfigMap from the runtime that is live now",
+        kind.to_lowercase()
+    ))
+}
+
 fn say(findings: &mut Findings, runtime: &Runtime, severity: Severity, what: &str, evidence: &[Evidence]) {
     let message = format!("default runtime {} {what}", runtime.object_name.name);
     let place = Evidence::State {
@@ -126,5 +180,6 @@ fn say(findings: &mut Findings, runtime: &Runtime, severity: Severity, what: &st
         },
     };
     let said = findings.say(severity, message, place).about(&runtime.object_name);
-    evidence.iter().cloned().fold(said, super::findings::Said::because);
+    let said = evidence.iter().cloned().fold(said, super::findings::Said::because);
+    advice(runtime, severity).into_iter().fold(said, super::findings::Said::advise);
 }

@@ -85,10 +85,17 @@ pub(super) fn check(context: &Context<'_>, findings: &mut Findings) {
             (declared, "every upgrade empties")
         };
         let message = format!("Secret {}: {what} {}", item.name.name, keys.join(", "));
+        let advice = format!(
+            "write nothing that its webhooks guard until `kubectl get secret {} -n {} -o yaml` shows {} filled again; do not roll back because of refused writes meanwhile",
+            item.name.name,
+            context.scene.namespace,
+            keys.join(", ")
+        );
         let filled = filled(context, item, &keys);
         let said = findings
             .say(Severity::Risks, message, rendered(new))
             .about(&item.name)
+            .advise(advice)
             .during(&["upgrade", "rollback"]);
         let said = filled.into_iter().fold(said, super::findings::Said::because);
         webhooks(context, item).iter().fold(said, |said, hook| said.about(hook));

@@ -74,7 +74,8 @@ pub(super) fn check(context: &Context<'_>, findings: &mut Findings) {
                     format!("{name} is larger than etcd takes"),
                     figure(ETCD_REQUEST_BYTES),
                 )
-                .about(&size.object);
+                .about(&size.object)
+                .advise("split the object, or keep its data outside the cluster's API");
         } else if size.exceeds_last_applied() {
             findings
                 .say(
@@ -101,7 +102,7 @@ fn record(context: &Context<'_>, findings: &mut Findings) {
     let object = ObjectName {
         kind: "Secret".to_owned(),
         namespace: context.scene.namespace.to_owned(),
-        name: format!("sh.helm.release.v1.{}", context.scene.release),
+        name: format!("sh.helm.release.v1.{}.v{}", release.name, release.revision),
     };
     let message =
         format!("the release record takes {} % of the 1 MiB that a Secret holds", size * 100 / limit);
@@ -111,5 +112,7 @@ fn record(context: &Context<'_>, findings: &mut Findings) {
         limit: limit as u64,
         unit: "bytes",
     };
-    findings.say(severity, message, figure).about(&object);
+    findings.say(severity, message, figure).about(&object).advise(
+        "take the CRDs out of the release (the chart's value for them, CRDs applied with kubectl) or switch off what you do not use; a shorter --history-max does not help, each revision is a Secret of its own",
+    );
 }

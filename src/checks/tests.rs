@@ -6,6 +6,8 @@ use std::sync::Arc;
 use super::*;
 use crate::chart::{Chart, File, Helm, Values};
 use crate::render::{self, Options, Render};
+use crate::upgrade::outcome::{Operation, Outcome, Rehearsal, Start, Verdict, Way};
+use crate::upgrade::trace::Step;
 
 /// One fixture of a check's doc: blocks by their info string.
 struct Fixture {
@@ -14,6 +16,7 @@ struct Fixture {
     state: String,
     values: String,
     values_before: Option<String>,
+    notes: Vec<String>,
     finding: Option<String>,
 }
 
@@ -60,6 +63,7 @@ fn flush(blocks: &mut Vec<(String, String)>, found: &mut Vec<Fixture>) {
         state: block("yaml state").unwrap_or_default(),
         values: block("yaml values").unwrap_or_default(),
         values_before: block("yaml values before"),
+        notes: block("text notes").unwrap_or_default().lines().map(str::to_owned).collect(),
         finding: block("text finding"),
     });
     blocks.clear();
@@ -129,10 +133,53 @@ fn run_on(fixture: &Fixture) -> Vec<Finding> {
         namespace: "ns",
         kubernetes: "v1.34.0",
         state: &state,
-        rehearsals: &[],
+        rehearsals: &rehearsals(fixture),
         sizes: &crate::upgrade::sizes::Sizes::default(),
     };
     run(&Context::new(&scene))
+}
+
+/// An upgrade in whose course the notes of a fixture were made.
+fn rehearsals(fixture: &Fixture) -> Vec<Rehearsal> {
+    if fixture.notes.is_empty() {
+        return Vec::new();
+    }
+    let upgrade = || "upgrade".to_owned();
+    let step = Step {
+        operation: upgrade(),
+        actor: "helm3".into(),
+        command: "helm upgrade demo demo".into(),
+        exit_code: 0,
+        stdout: String::new(),
+        stderr: String::new(),
+        events: Vec::new(),
+        lost_objects: Vec::new(),
+        exchanges: Vec::new(),
+        notes: fixture.notes.clone(),
+    };
+    let outcome = Outcome {
+        condition: String::new(),
+        also: Vec::new(),
+        verdict: Verdict::Keeps,
+        lost: Vec::new(),
+        steps: vec![step],
+    };
+    let way = Way {
+        name: "plain".into(),
+        summary: String::new(),
+        made_by: "helm3".into(),
+        flags: Vec::new(),
+        prepare: Vec::new(),
+        operations: vec![Operation { name: upgrade(), flags: Vec::new(), outcomes: vec![outcome] }],
+    };
+    vec![Rehearsal {
+        actor: "helm3".into(),
+        version: "3.22".into(),
+        start: Start::BuiltIn,
+        population: Vec::new(),
+        obstacle: String::new(),
+        ways: vec![way],
+    }]
 }
 
 fn lines(findings: &[Finding], check: &str) -> String {

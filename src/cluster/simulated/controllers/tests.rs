@@ -501,6 +501,13 @@ fn runtimes_are_replaced_when_the_new_manager_leads_before_the_hook() {
     assert_eq!(set.at("/spec/suspend"), Some(&json!(true)), "another image: the JobSet can't be changed");
     let notes = cluster.take_notes().join("\n");
     assert!(notes.contains("field is immutable"), "{notes}");
+    delete(&mut cluster, "jobset.x-k8s.io", "JobSet", "team-a", "waiting");
+    wait(&mut cluster, 10.0);
+    let notes = cluster.take_notes().join("\n");
+    assert!(
+        notes.contains("TrainJob team-a/waiting: TrainJob resources reconciliation succeeded"),
+        "{notes}"
+    );
 }
 
 #[test]

@@ -68,7 +68,7 @@ impl Controller for Trainer {
                 let (major, minor) = leader.version;
                 let pod = text(&leader.pod, "/metadata/name");
                 api.note(format!("{:.1} s: manager {pod} (Trainer {major}.{minor}) leads", api.now()));
-                self.troubles.clear();
+                self.troubles.values_mut().for_each(trainjobs::Trouble::forget);
             }
             // Finalizers go before TrainJobs are looked at: a runtime that vanishes leaves no snapshot behind.
             runtimes::sync(api, leader.version);

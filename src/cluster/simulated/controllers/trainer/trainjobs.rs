@@ -30,6 +30,13 @@ pub(super) struct Trouble {
     seen: Vec<u64>,
 }
 
+impl Trouble {
+    /// A new leader knows nothing of earlier tries: it begins at once, and tells again what goes wrong.
+    pub(super) fn forget(&mut self) {
+        *self = Self::default();
+    }
+}
+
 /// What was applied for a TrainJob, and the JobSet that came of it.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Applied {
@@ -58,6 +65,10 @@ fn flag(object: &Value, pointer: &str) -> bool {
 fn finished(job: &Value) -> bool {
     let deadline = find(job, "Failed").is_some_and(|c| text(c, "/reason") == "DeadlineExceeded");
     holds(job, "Complete") || holds(job, "Failed") && deadline
+}
+
+fn path(job: &Value) -> String {
+    format!("{}/{}", text(job, "/metadata/namespace"), text(job, "/metadata/name"))
 }
 
 fn set_of(api: &Api<'_>, job: &Value) -> Option<Arc<Value>> {
@@ -112,13 +123,22 @@ impl Trainer {
                 due = Some(trouble.next);
             } else {
                 match self.apply(api, version, job) {
-                    Ok(()) => drop(self.troubles.remove(&uid)),
+                    Ok(()) => self.well_again(api, job),
                     Err(message) => due = Some(self.trouble(api, job, message)),
                 }
             }
+        } else {
+            self.well_again(api, job);
         }
         mirror(api, version, job);
         due
+    }
+
+    /// Notes the end of a trouble.
+    fn well_again(&mut self, api: &mut Api<'_>, job: &Value) {
+        if self.troubles.remove(text(job, "/metadata/uid")).is_some() {
+            api.note(format!("TrainJob {}: TrainJob resources reconciliation succeeded", path(job)));
+        }
     }
 
     fn trouble(&mut self, api: &mut Api<'_>, job: &Value, message: String) -> f64 {
@@ -127,8 +147,8 @@ impl Trainer {
         if trouble.message != message {
             let shown: String = message.chars().take(SHOWN).collect();
             let cut = if message.chars().count() > SHOWN { " ..." } else { "" };
-            let name = format!("{}/{}", text(job, "/metadata/namespace"), text(job, "/metadata/name"));
-            api.note(format!("TrainJob {name}: TrainJob resources reconciliation failed: {shown}{cut}"));
+            let path = path(job);
+            api.note(format!("TrainJob {path}: TrainJob resources reconciliation failed: {shown}{cut}"));
             trouble.message = message;
         }
         trouble.tries = (trouble.tries + 1).min(16);

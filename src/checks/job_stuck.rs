@@ -1,0 +1,329 @@
+//! Objects that their controller can't reconcile any more.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::rehearsal_failed::shortened;
+use super::{Context, Findings};
+use crate::finding::{Evidence, ObjectName, Severity};
+use crate::upgrade::outcome::{Operation, Outcome, Way};
+use crate::upgrade::trace::{Action, Step};
+
+declare_check! {
+    /// The controller of an object can't reconcile it any more after a rehearsed operation.
+    ///
+    /// ## What breaks
+    /// The object stays where it was, but what its controller makes of it now is refused every time it tries: a suspended or
+    /// queued job never starts, and nobody tells but an Event of the object. The usual reason is that the controller renders
+    /// a dependent object anew from something that the upgrade changed, in fields that can't be changed. The command's exit
+    /// code says nothing about it.
+    ///
+    /// ## What to do
+    /// Let such jobs finish before the upgrade, or keep what they are rendered from. For TrainJobs there are three ways:
+    /// seed the ConfigMap `<job>-runtime-snapshot` from the live runtime before the upgrade; or upgrade in two steps, first
+    /// with the runtimes kept and switched off until every unfinished TrainJob has its snapshot, then with the runtimes on;
+    /// or, while the job is suspended, delete its JobSet, which is made anew. An MPI job needs the last one in any case.
+    ///
+    /// ## Example
+    /// ```yaml before
+    /// # Source: demo/templates/config.yaml
+    /// apiVersion: v1
+    /// kind: ConfigMap
+    /// metadata:
+    ///   name: demo
+    /// ```
+    /// ```yaml after
+    /// # Source: demo/templates/config.yaml
+    /// apiVersion: v1
+    /// kind: ConfigMap
+    /// metadata:
+    ///   name: demo
+    /// ```
+    /// ```text notes
+    /// Widget shop/blue: Widget parts reconciliation failed: Part.example.test "blue" is invalid: spec.size: field is immutable
+    /// ```
+    /// ```text finding
+    /// breaks: Widget shop/blue can't be reconciled any more (helm3 upgrade: plain): Part.example.test "blue" is invalid: spec.size: field is immutable
+    /// ```
+    ///
+    /// ## Not reported
+    /// ```yaml before
+    /// # Source: demo/templates/config.yaml
+    /// apiVersion: v1
+    /// kind: ConfigMap
+    /// metadata:
+    ///   name: demo
+    /// ```
+    /// ```yaml after
+    /// # Source: demo/templates/config.yaml
+    /// apiVersion: v1
+    /// kind: ConfigMap
+    /// metadata:
+    ///   name: demo
+    /// ```
+    /// ```text notes
+    /// Widget shop/blue: Widget parts reconciliation failed: Part.example.test "blue" is invalid: spec.size: field is immutable
+    /// Widget shop/blue: Widget parts reconciliation succeeded
+    /// Widget shop/red: Widget parts reconciliation failed: failed calling webhook "parts.example.test": no endpoints available
+    /// ```
+    ///
+    /// ## References
+    /// - kubeflow/trainer v2.3.0 `pkg/controller/trainjob_controller.go`, `pkg/runtime/core`
+    /// - The notes of each step in `-o json` and `-o html`.
+    severity: Breaks
+}
+
+const FAILED: &str = " reconciliation failed: ";
+const SUCCEEDED: &str = " reconciliation succeeded";
+
+/// Errors that go away by themselves: the next try may get through.
+const PASSING: &[&str] = &[
+    "failed calling webhook",
+    "storage is (re)initializing",
+    "the object has been modified",
+    "connection refused",
+    "context deadline exceeded",
+];
+
+/// Most characters of an error in a message.
+const GIST: usize = 300;
+
+/// Where an object was left stuck, and by which error.
+struct Stuck<'s> {
+    actor: &'s str,
+    way: &'s Way,
+    operation: &'s Operation,
+    outcome: &'s Outcome,
+    error: &'s str,
+}
+
+impl Stuck<'_> {
+    /// Whether the road forward does it, without a flag that undoes the upgrade.
+    fn is_forward(&self) -> bool {
+        let undoes =
+            self.operation.flags.iter().any(|flag| super::rehearsal_failed::UNDOING.contains(&flag.as_str()));
+        matches!(self.operation.name.as_str(), "upgrade" | "upgrade again") && !undoes
+    }
+
+    fn command(&self) -> String {
+        let words = [self.actor, self.operation.name.as_str()];
+        words.into_iter().chain(self.flags()).collect::<Vec<_>>().join(" ")
+    }
+
+    /// The operation's flags beyond those of the way.
+    fn flags(&self) -> impl Iterator<Item = &str> {
+        let own = self.operation.flags.iter().filter(|flag| !self.way.flags.contains(flag));
+        own.map(String::as_str)
+    }
+}
+
+pub(super) fn check(context: &Context<'_>, findings: &mut Findings) {
+    let mut found: BTreeMap<ObjectName, Vec<Stuck<'_>>> = BTreeMap::new();
+    for rehearsal in context.scene.rehearsals {
+        for way in &rehearsal.ways {
+            for operation in &way.operations {
+                for (outcome, step) in ends(operation) {
+                    for (object, error) in stuck(step) {
+                        let actor = rehearsal.actor.as_str();
+                        found.entry(object).or_default().push(Stuck {
+                            actor,
+                            way,
+                            operation,
+                            outcome,
+                            error,
+                        });
+                    }
+                }
+            }
+        }
+    }
+    for (object, all) in &found {
+        say(object, all, findings);
+    }
+}
+
+fn ends(operation: &Operation) -> impl Iterator<Item = (&Outcome, &Step)> {
+    operation.outcomes.iter().filter_map(|outcome| Some((outcome, outcome.steps.last()?)))
+}
+
+/// Objects about which the last word of a step is an error that stays, and that are still there.
+fn stuck(step: &Step) -> BTreeMap<ObjectName, &str> {
+    let mut last = BTreeMap::new();
+    for note in &step.notes {
+        match word(note) {
+            Some((object, Some(error))) => drop(last.insert(object, error)),
+            Some((object, None)) => drop(last.remove(&object)),
+            None => {}
+        }
+    }
+    let gone = |object: &ObjectName| {
+        let gone = |action| matches!(action, Action::Deleted | Action::Terminating);
+        step.events.iter().any(|event| event.object == *object && gone(event.action))
+    };
+    last.retain(|object, error| !gone(object) && !PASSING.iter().any(|passing| error.contains(passing)));
+    last
+}
+
+/// What a note says about an object: `Kind namespace/name: … reconciliation failed: ERROR` or `… reconciliation succeeded`.
+fn word(note: &str) -> Option<(ObjectName, Option<&str>)> {
+    let (subject, rest) = note.split_once(": ")?;
+    let (kind, path) = subject.split_once(' ')?;
+    let (namespace, name) = path.split_once('/').unwrap_or(("", path));
+    let object = ObjectName { kind: kind.into(), namespace: namespace.into(), name: name.into() };
+    match rest.split_once(FAILED) {
+        Some((_, error)) => Some((object, Some(error))),
+        None => rest.ends_with(SUCCEEDED).then_some((object, None)),
+    }
+}
+
+fn say(object: &ObjectName, all: &[Stuck<'_>], findings: &mut Findings) {
+    let forward: Vec<&Stuck<'_>> = all.iter().filter(|stuck| stuck.is_forward()).collect();
+    let (severity, told) = if forward.is_empty() {
+        (Severity::Risks, all.iter().collect())
+    } else {
+        (Severity::Breaks, forward)
+    };
+    let always = told.iter().find(|stuck| stuck.outcome.condition.is_empty());
+    let Some(first) = always.or(told.first()) else { return };
+    let place = if object.namespace.is_empty() { String::new() } else { format!("{}/", object.namespace) };
+    let message = format!(
+        "{} {place}{} can't be reconciled any more ({}): {}",
+        object.kind,
+        object.name,
+        listed(&told),
+        shortened(first.error, GIST)
+    );
+    let mut evidence = evidence(object, all).into_iter();
+    let Some(leading) = evidence.next() else { return };
+    let said = findings.say(severity, message, leading).about(object).during(operations(&told));
+    let said = evidence.fold(said, super::findings::Said::because);
+    let errors: Vec<&str> = told.iter().map(|stuck| stuck.error).collect();
+    let said = advice(object, &errors).into_iter().fold(said, super::findings::Said::advise);
+    if let Some(condition) = condition(&told) {
+        said.when(condition);
+    }
+}
+
+/// `helm3 upgrade: plain, take ownership; helm4 upgrade: plain`.
+fn listed(all: &[&Stuck<'_>]) -> String {
+    let mut ways: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+    for stuck in all {
+        let ways = ways.entry(stuck.command()).or_default();
+        if !ways.contains(&stuck.way.name.as_str()) {
+            ways.push(&stuck.way.name);
+        }
+    }
+    let lines = ways.iter().map(|(command, ways)| format!("{command}: {}", ways.join(", ")));
+    lines.collect::<Vec<_>>().join("; ")
+}
+
+fn operations(all: &[&Stuck<'_>]) -> &'static [&'static str] {
+    let only = |name: &str| all.iter().all(|stuck| stuck.operation.name.starts_with(name));
+    match () {
+        () if only("upgrade") => &["upgrade"],
+        () if only("rollback") => &["rollback"],
+        () if only("uninstall") => &["uninstall"],
+        () => &[],
+    }
+}
+
+/// The conditions under which it happens, unless it happens somewhere under none.
+fn condition(all: &[&Stuck<'_>]) -> Option<String> {
+    let conditions: BTreeSet<&str> = all.iter().map(|stuck| stuck.outcome.condition.as_str()).collect();
+    let named: Vec<&str> = conditions.iter().copied().collect();
+    (!conditions.contains("")).then(|| named.join(", or "))
+}
+
+/// One piece of evidence for each error: where it was the last word.
+fn evidence(object: &ObjectName, all: &[Stuck<'_>]) -> Vec<Evidence> {
+    let mut groups: BTreeMap<String, Vec<&Stuck<'_>>> = BTreeMap::new();
+    for stuck in all {
+        groups.entry(shortened(stuck.error, 2 * GIST)).or_default().push(stuck);
+    }
+    let detail = |error: &str, same: &[&Stuck<'_>]| {
+        let under = condition(same).map_or_else(String::new, |condition| format!(", when {condition}"));
+        format!("{error} ({}{under})", listed(same))
+    };
+    let told = groups.iter().map(|(error, same)| detail(error, same));
+    told.map(|detail| Evidence::State { object: object.clone(), detail }).collect()
+}
+
+fn advice(object: &ObjectName, errors: &[&str]) -> Vec<String> {
+    let (kind, name, namespace) = (&object.kind, &object.name, &object.namespace);
+    let mut advice = Vec::new();
+    if kind == "TrainJob" {
+        advice.push(format!(
+            "before the upgrade, seed ConfigMap {name}-runtime-snapshot in {namespace}: key `runtime` is the YAML of the job's live runtime with apiVersion, kind and metadata.name, and an ownerReference with controller: true names the TrainJob's uid"
+        ));
+        advice.push("or in two steps: keep on the live runtimes and an upgrade with the chart's runtimes switched off, until every unfinished TrainJob has its snapshot; then the same upgrade with the runtimes on".to_owned());
+    }
+    if let Some((resource, dependent)) = errors.iter().find_map(|error| refused(error)) {
+        advice.push(format!(
+            "kubectl delete {resource} {dependent} -n {namespace} while {kind} {name} is suspended: it is made anew (an MPI job needs this in any case)"
+        ));
+    }
+    if advice.is_empty() {
+        advice.push(format!("let {kind} {name} finish before, or put right what the error names"));
+    }
+    advice
+}
+
+/// The object that the API server refuses: `Kind.group "name" is invalid`.
+///
+/// A field that can't be changed is the usual reason; long errors are cut before they say so.
+fn refused(error: &str) -> Option<(String, &str)> {
+    let (before, _) = error.split_once("\" is invalid")?;
+    let (kind, name) = before.rsplit_once(" \"").or_else(|| before.split_once('"'))?;
+    let kind = kind.rsplit(char::is_whitespace).next().filter(|kind| !kind.is_empty())?;
+    Some((kind.to_lowercase(), name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn step(notes: &[&str]) -> Step {
+        Step {
+            operation: "upgrade".into(),
+            actor: "helm3".into(),
+            command: String::new(),
+            exit_code: 0,
+            stdout: String::new(),
+            stderr: String::new(),
+            events: Vec::new(),
+            lost_objects: Vec::new(),
+            exchanges: Vec::new(),
+            notes: notes.iter().map(|note| (*note).to_owned()).collect(),
+        }
+    }
+
+    #[test]
+    fn the_last_word_counts() {
+        let (failed, well) =
+            ("A n/x: A reconciliation failed: field is immutable", "A n/x: A reconciliation succeeded");
+        assert_eq!(stuck(&step(&[failed])).len(), 1);
+        assert_eq!(stuck(&step(&[failed, well])).len(), 0);
+        assert_eq!(stuck(&step(&[failed, well, failed])).len(), 1);
+        assert_eq!(stuck(&step(&["the leader changed: nothing else"])).len(), 0);
+    }
+
+    #[test]
+    fn what_is_gone_is_not_stuck() {
+        let mut step = step(&["A n/x: A reconciliation failed: field is immutable"]);
+        let object = ObjectName { kind: "A".into(), namespace: "n".into(), name: "x".into() };
+        step.events.push(crate::upgrade::trace::Event {
+            action: Action::Deleted,
+            object,
+            uid_before: None,
+            uid_after: None,
+            changed: Vec::new(),
+        });
+        assert!(stuck(&step).is_empty());
+    }
+
+    #[test]
+    fn the_refused_object_is_read_from_the_error() {
+        let error = r#"admission webhook "v.example.test" denied the request: Part.example.test "blue" is invalid: spec: field is immutable"#;
+        assert_eq!(refused(error), Some(("part.example.test".to_owned(), "blue")));
+        assert_eq!(refused("something else"), None);
+    }
+}

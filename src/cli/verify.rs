@@ -18,6 +18,7 @@ use crate::render::{Options, Render};
 use crate::report::judgement::{Evidence, judge};
 use crate::report::model::{Ownership, Report, SCHEMA_VERSION};
 use crate::report::{self, FORMATS};
+use crate::source::reference::HOMES;
 use crate::upgrade::actors::{Renderer, Subject};
 use crate::upgrade::inventory::inventory;
 use crate::upgrade::outcome::{Rehearsal, Start};
@@ -90,7 +91,7 @@ pub(crate) fn parts(
         let plan = Plan {
             before: before.chart,
             after: after.chart,
-            after_name: pair.after.info.reference.clone(),
+            after_name: as_helm_names(&pair.after.info.reference),
             values_before: before.values,
             values_after: after.values,
             subject: Subject { release: options.release.clone(), namespace: options.namespace.clone() },
@@ -100,6 +101,22 @@ pub(crate) fn parts(
         parts.push(Part { actor, plan });
     }
     Ok(parts)
+}
+
+/// A chart in the words of Helm's command line, which knows neither `NAME@VERSION` nor tags in references.
+fn as_helm_names(reference: &str) -> String {
+    let home = reference.split_once('@').and_then(|(name, version)| {
+        let (_, home) = HOMES.iter().find(|(known, _)| *known == name)?;
+        Some(((*home).to_owned(), version))
+    });
+    let tagged = || {
+        let (path, tag) = reference.strip_prefix("oci://")?.rsplit_once(':')?;
+        (!tag.contains('/') && !path.contains('@')).then(|| (format!("oci://{path}"), tag))
+    };
+    match home.or_else(tagged) {
+        Some((chart, version)) => format!("{chart} --version {version}"),
+        None => reference.to_owned(),
+    }
 }
 
 /// Kubernetes version of a rehearsal that names none: the one whose answers were recorded.

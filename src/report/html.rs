@@ -4,9 +4,10 @@ use std::io::{self, Write};
 
 use askama::Template;
 
+use super::counsel::{Counsel, counsels, when};
 use super::escape::terminal;
 use super::matrix::{Cell, Matrix};
-use super::model::by_kind;
+use super::model::{Losing, by_kind};
 use super::text::describe;
 use super::{Report, Style};
 use crate::finding::Severity;
@@ -29,6 +30,7 @@ struct Page {
     heads: Vec<String>,
     rows: Vec<RowView>,
     ownership: Vec<OwnershipView>,
+    counsels: Vec<CounselView>,
     losses: Vec<LossView>,
     findings: Vec<FindingView>,
     not_checked: Vec<String>,
@@ -59,6 +61,13 @@ struct LossView {
     condition: String,
     objects: String,
     steps: Vec<StepView>,
+}
+
+struct CounselView {
+    label: String,
+    summary: String,
+    commands: String,
+    ends: Vec<String>,
 }
 
 struct StepView {
@@ -97,6 +106,7 @@ impl Page {
             rows: matrix.rows.iter().map(|row| row_view(row, &matrix.operations)).collect(),
             heads: matrix.operations,
             ownership: ownership(report),
+            counsels: counsels(report).iter().map(counsel).collect(),
             losses: losses(report),
             findings: findings(report),
             not_checked: report.not_checked.iter().map(|line| terminal(line)).collect(),
@@ -155,16 +165,27 @@ fn shown(place: &str) -> String {
 }
 
 fn losses(report: &Report) -> Vec<LossView> {
-    let losing = report.losing_outcomes().into_iter();
-    losing
-        .map(|(rehearsal, way, operation, outcome)| LossView {
-            label: terminal(&format!("{}, {way}, {}", rehearsal.actor, operation.name)),
-            what: terminal(&by_kind(&outcome.lost)),
-            condition: terminal(&outcome.condition),
-            objects: objects(outcome),
-            steps: outcome.steps.iter().map(step).collect(),
-        })
-        .collect()
+    let view = |losing: Losing<'_>| LossView {
+        label: terminal(&losing.label()),
+        what: terminal(&by_kind(&losing.outcome.lost)),
+        condition: condition(&losing.outcome.condition),
+        objects: objects(losing.outcome),
+        steps: losing.outcome.steps.iter().map(step).collect(),
+    };
+    report.losing_outcomes().into_iter().map(view).collect()
+}
+
+fn condition(condition: &str) -> String {
+    if condition.is_empty() { String::new() } else { terminal(&when(condition)) }
+}
+
+fn counsel(counsel: &Counsel) -> CounselView {
+    CounselView {
+        label: terminal(&counsel.label),
+        summary: terminal(&counsel.summary),
+        commands: terminal(&counsel.commands.join("\n")),
+        ends: counsel.ends.iter().map(|end| terminal(end)).collect(),
+    }
 }
 
 fn objects(outcome: &Outcome) -> String {
@@ -189,15 +210,15 @@ fn step(step: &Step) -> StepView {
 fn findings(report: &Report) -> Vec<FindingView> {
     let view = |finding: &crate::finding::Finding| FindingView {
         severity: severity(finding.severity),
-        open: finding.severity == Severity::Loses,
+        open: finding.severity >= Severity::Breaks,
         message: terminal(&finding.message),
         check: finding.check,
-        condition: finding.condition.as_deref().map(terminal).unwrap_or_default(),
+        condition: condition(finding.condition.as_deref().unwrap_or_default()),
         objects: finding.objects.iter().map(|object| terminal(&object.to_string())).collect(),
         evidence: finding.evidence.iter().map(|evidence| terminal(&describe(evidence))).collect(),
         advice: finding.advice.iter().map(|advice| terminal(advice)).collect(),
     };
-    report.findings.iter().map(view).collect()
+    report.causes().map(view).collect()
 }
 
 fn severity(severity: Severity) -> &'static str {

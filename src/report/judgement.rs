@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::finding::{Finding, ObjectName, Severity};
 use crate::upgrade::outcome::{Operation, Rehearsal, Verdict, Way};
 
-use super::model::{Judgement, by_kind};
+use super::model::{Judgement, by_kind, who};
 
 /// What the judgement is made from.
 pub struct Evidence<'e> {
@@ -60,19 +60,13 @@ fn counted(n: usize, one: &str, many: &str) -> String {
 }
 
 struct Loss<'r> {
-    actor: &'r str,
-    way: &'r str,
-    operation: &'r str,
+    rehearsal: &'r Rehearsal,
+    way: &'r Way,
+    operation: &'r Operation,
     lost: Vec<ObjectName>,
 }
 
 fn losses<'r>(rehearsal: &'r Rehearsal, delivered: &BTreeSet<ObjectName>) -> Vec<Loss<'r>> {
-    let loss = |way: &'r Way, operation: &'r Operation, lost: Vec<ObjectName>| Loss {
-        actor: &rehearsal.actor,
-        way: &way.name,
-        operation: &operation.name,
-        lost,
-    };
     let mut found = Vec::new();
     for way in &rehearsal.ways {
         for operation in &way.operations {
@@ -80,7 +74,7 @@ fn losses<'r>(rehearsal: &'r Rehearsal, delivered: &BTreeSet<ObjectName>) -> Vec
             let on_the_road = ROAD.contains(&operation.name.as_str());
             let lost = if on_the_road { lost } else { users_own(&lost, delivered) };
             if !lost.is_empty() && (on_the_road || !leaves_safely(way, delivered)) {
-                found.push(loss(way, operation, lost));
+                found.push(Loss { rehearsal, way, operation, lost });
             }
         }
     }
@@ -104,23 +98,30 @@ fn leaves_safely(way: &Way, delivered: &BTreeSet<ObjectName>) -> bool {
 }
 
 fn lost(losing: &[Loss<'_>]) -> Judgement {
-    let worst = losing.iter().max_by_key(|loss| loss.lost.len());
+    // Of equal losses the one that is met first on the road is named.
+    let worst = losing.iter().rev().max_by_key(|loss| (loss.lost.len(), ordinary(loss.operation)));
     let what = worst.map(|loss| {
+        let flags: String = loss.operation.flags.iter().map(|flag| format!(" {flag}")).collect();
         format!(
-            "The worst: {} by {} ({}) loses {}.",
-            loss.operation,
-            loss.actor,
-            loss.way,
+            "The worst: {}{flags} by {} ({}) loses {}.",
+            loss.operation.name,
+            who(loss.rehearsal, loss.way),
+            loss.way.name,
             by_kind(&loss.lost)
         )
     });
     Judgement {
         level: "loses",
         summary: format!(
-            "{} objects. {}",
+            "{} objects on the way to the new version or back, or leave no way out. {}",
             counted(losing.len(), "rehearsed operation loses", "rehearsed operations lose"),
             what.unwrap_or_default()
         ),
         exit_code: 3,
     }
+}
+
+fn ordinary(operation: &Operation) -> usize {
+    let place = ROAD.iter().position(|name| *name == operation.name).unwrap_or(ROAD.len());
+    usize::MAX - place
 }

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
+use super::counsel::{counsels, when};
 use super::escape::{code_block, code_span, markdown};
 use super::matrix::Matrix;
 use super::model::by_kind;
@@ -15,9 +16,9 @@ use crate::upgrade::outcome::Verdict;
 const LIMIT: usize = 65_000;
 
 pub(super) fn write(report: &Report, _: Style, out: &mut dyn Write) -> io::Result<()> {
-    let mut parts = vec![head(report), table(report), losses(report)];
-    parts.extend(report.findings.iter().map(finding));
-    parts.push(not_checked(report));
+    let mut parts = vec![head(report), table(report), counsel(report), not_checked(report)];
+    parts.extend(report.causes().map(finding));
+    parts.push(losses(report));
     out.write_all(within_limit(&parts).as_bytes())
 }
 
@@ -93,25 +94,35 @@ fn losses(report: &Report) -> String {
         return String::new();
     }
     let mut text = format!("<details><summary>What is lost ({} operations)</summary>\n\n", losing.len());
-    for (rehearsal, way, operation, outcome) in losing {
-        let _ = writeln!(
-            text,
-            "- **{}, {}, {}**: {}{}",
-            markdown(&rehearsal.actor),
-            markdown(way),
-            markdown(&operation.name),
-            markdown(&by_kind(&outcome.lost)),
-            if outcome.condition.is_empty() {
-                String::new()
-            } else {
-                format!(", when {}", markdown(&outcome.condition))
-            }
-        );
+    for losing in losing {
+        let outcome = losing.outcome;
+        let condition = match outcome.condition.as_str() {
+            "" => String::new(),
+            condition => format!(", {}", markdown(&when(condition))),
+        };
+        let what = markdown(&by_kind(&outcome.lost));
+        let _ = writeln!(text, "- **{}**: {what}{condition}", markdown(&losing.label()));
         if let Some(step) = outcome.steps.last() {
             let _ = writeln!(text, "  {} exits with {}", code_span(&step.command), step.exit_code);
         }
     }
     text.push_str("\n</details>\n\n");
+    text
+}
+
+fn counsel(report: &Report) -> String {
+    let counsels = counsels(report);
+    let mut text = if counsels.is_empty() { String::new() } else { "### What to do\n\n".to_owned() };
+    for counsel in &counsels {
+        let _ = writeln!(text, "**{}**: {}\n", markdown(&counsel.label), markdown(&counsel.summary));
+        if !counsel.commands.is_empty() {
+            let _ = writeln!(text, "{}", code_block("sh", &counsel.commands.join("\n")));
+        }
+        for end in &counsel.ends {
+            let _ = writeln!(text, "- {}", markdown(end));
+        }
+        text.push('\n');
+    }
     text
 }
 
@@ -128,7 +139,7 @@ fn finding(finding: &Finding) -> String {
         code_span(finding.check)
     );
     if let Some(condition) = &finding.condition {
-        let _ = writeln!(text, "When {}.\n", markdown(condition));
+        let _ = writeln!(text, "Holds {}.\n", markdown(&when(condition)));
     }
     for object in &finding.objects {
         let _ = writeln!(text, "- {}", code_span(&object.to_string()));

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 pub mod changes;
+mod counsel;
 pub mod escape;
 mod html;
 pub mod judgement;

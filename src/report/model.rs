@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::finding::{Evidence, Finding, ObjectName, Severity};
-use crate::upgrade::outcome::{Operation, Outcome, Rehearsal, Verdict};
+use crate::upgrade::outcome::{Operation, Outcome, Rehearsal, Verdict, Way};
 
 /// Version of the JSON form; grows by one when a field changes its meaning or goes away.
 pub const SCHEMA_VERSION: u32 = 1;
@@ -80,19 +80,23 @@ pub struct Judgement {
 }
 
 impl Report {
-    /// Objects that the upgrade itself or the way back loses, over all actors and ways; uninstalling is judged apart.
+    /// Every operation that loses something, with its worst outcome, over all actors and ways.
     #[must_use]
-    pub fn losing_outcomes(&self) -> Vec<(&Rehearsal, &str, &Operation, &Outcome)> {
-        let mut losing = Vec::new();
-        for rehearsal in &self.rehearsals {
-            for way in &rehearsal.ways {
-                for operation in &way.operations {
-                    let worst = operation.outcomes.iter().find(|outcome| outcome.verdict == Verdict::Loses);
-                    losing.extend(worst.map(|outcome| (rehearsal, way.name.as_str(), operation, outcome)));
-                }
-            }
-        }
-        losing
+    pub fn losing_outcomes(&self) -> Vec<Losing<'_>> {
+        let ways = self.rehearsals.iter().flat_map(|r| r.ways.iter().map(move |way| (r, way)));
+        ways.flat_map(|(rehearsal, way)| {
+            way.operations.iter().filter_map(move |operation| {
+                let outcome = operation.outcomes.iter().find(|outcome| outcome.verdict == Verdict::Loses)?;
+                Some(Losing { rehearsal, way, operation, outcome })
+            })
+        })
+        .collect()
+    }
+
+    /// Findings that say more than the list of what is lost.
+    #[must_use]
+    pub fn causes(&self) -> impl Iterator<Item = &Finding> {
+        self.findings.iter().filter(|finding| finding.check != RESTATES)
     }
 
     /// Makes values of Secrets unreadable; a report is shown to more people than the cluster is.
@@ -109,6 +113,39 @@ impl Report {
     pub fn worst_finding(&self) -> Option<Severity> {
         self.findings.iter().map(|finding| finding.severity).max()
     }
+}
+
+/// The check whose findings are the list of losses over again; programs read them in JSON.
+const RESTATES: &str = "rehearsal_lost";
+
+/// An operation that loses something.
+#[derive(Clone, Copy)]
+pub struct Losing<'r> {
+    /// By whom.
+    pub rehearsal: &'r Rehearsal,
+    /// On which way.
+    pub way: &'r Way,
+    /// The operation.
+    pub operation: &'r Operation,
+    /// Its worst outcome.
+    pub outcome: &'r Outcome,
+}
+
+impl Losing<'_> {
+    /// Actor, who made the release, way, operation with its flags.
+    #[must_use]
+    pub fn label(&self) -> String {
+        let flags: String = self.operation.flags.iter().map(|flag| format!(" {flag}")).collect();
+        format!("{}, {}, {}{flags}", who(self.rehearsal, self.way), self.way.name, self.operation.name)
+    }
+}
+
+/// An actor, and who made the release where that was another.
+pub(super) fn who(rehearsal: &Rehearsal, way: &Way) -> String {
+    if way.made_by.is_empty() || way.made_by == rehearsal.actor {
+        return rehearsal.actor.clone();
+    }
+    format!("{} (release of {})", rehearsal.actor, way.made_by)
 }
 
 fn redact(evidence: &mut Evidence) {

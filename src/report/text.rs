@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use anstyle::{AnsiColor, Style as Ansi};
 
 use super::changes::short;
+use super::counsel::{counsels, when};
 use super::escape::terminal;
 use super::matrix::{Cell, Matrix};
 use super::model::by_kind;
@@ -16,6 +17,7 @@ pub(super) fn write(report: &Report, style: Style, out: &mut dyn Write) -> io::R
     let pen = Pen { colored: style.colored };
     head(report, pen, out)?;
     table(report, pen, out)?;
+    counsel(report, pen, out)?;
     losses(report, pen, out)?;
     findings(report, pen, out)?;
     rest(report, pen, out)
@@ -79,7 +81,7 @@ fn table(report: &Report, pen: Pen, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out)?;
     }
     if matrix.rows.iter().flat_map(|row| &row.cells).any(|cell| cell.conditional) {
-        writeln!(out, "* the worst outcome; others are possible, see the conditions below")?;
+        writeln!(out, "* the worst outcome; under other conditions it ends better")?;
     }
     writeln!(out)
 }
@@ -109,21 +111,14 @@ fn losses(report: &Report, pen: Pen, out: &mut dyn Write) -> io::Result<()> {
         return Ok(());
     }
     writeln!(out, "{}", pen.bold("What is lost"))?;
-    for (rehearsal, way, operation, outcome) in losing {
-        let name = flagged(&operation.name, &operation.flags);
-        writeln!(
-            out,
-            "  {}, {}, {}: {}",
-            rehearsal.actor,
-            terminal(way),
-            terminal(&name),
-            by_kind(&outcome.lost)
-        )?;
+    for losing in losing {
+        let outcome = losing.outcome;
+        writeln!(out, "  {}: {}", terminal(&losing.label()), by_kind(&outcome.lost))?;
         if !outcome.condition.is_empty() {
-            writeln!(out, "    when {}", terminal(&outcome.condition))?;
+            writeln!(out, "    {}", terminal(&when(&outcome.condition)))?;
         }
         for also in &outcome.also {
-            writeln!(out, "    also when {}", terminal(also))?;
+            writeln!(out, "    also {}", terminal(&when(also)))?;
         }
         if let Some(step) = outcome.steps.last() {
             writeln!(out, "    $ {}   [exit code {}]", terminal(&step.command), step.exit_code)?;
@@ -132,16 +127,31 @@ fn losses(report: &Report, pen: Pen, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out)
 }
 
-fn flagged(name: &str, flags: &[String]) -> String {
-    if flags.is_empty() { name.to_owned() } else { format!("{name} {}", flags.join(" ")) }
+fn counsel(report: &Report, pen: Pen, out: &mut dyn Write) -> io::Result<()> {
+    let counsels = counsels(report);
+    if counsels.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "{}", pen.bold("What to do"))?;
+    for counsel in &counsels {
+        writeln!(out, "  {}: {}", terminal(&counsel.label), terminal(&counsel.summary))?;
+        for (n, command) in counsel.commands.iter().enumerate() {
+            writeln!(out, "    {}. {}", n + 1, terminal(command))?;
+        }
+        for end in &counsel.ends {
+            writeln!(out, "       {}", terminal(end))?;
+        }
+    }
+    writeln!(out)
 }
 
 fn findings(report: &Report, pen: Pen, out: &mut dyn Write) -> io::Result<()> {
-    if report.findings.is_empty() {
+    if report.causes().next().is_none() {
         return Ok(());
     }
     writeln!(out, "{}", pen.bold("Findings"))?;
-    report.findings.iter().try_for_each(|finding| one_finding(finding, pen, out))
+    report.causes().try_for_each(|finding| one_finding(finding, pen, out))?;
+    writeln!(out, "`seatrial explain NAME` says what a check in [brackets] means and what to do.\n")
 }
 
 /// Longest list of objects that is shown in full.
@@ -156,7 +166,7 @@ fn one_finding(finding: &Finding, pen: Pen, out: &mut dyn Write) -> io::Result<(
     };
     writeln!(out, "  {} {}  [{}]", pen.paint(color, word), terminal(&finding.message), finding.check)?;
     if let Some(condition) = &finding.condition {
-        writeln!(out, "    when {}", terminal(condition))?;
+        writeln!(out, "    {}", terminal(&when(condition)))?;
     }
     for object in finding.objects.iter().take(OBJECTS) {
         writeln!(out, "    {}", terminal(&object.to_string()))?;

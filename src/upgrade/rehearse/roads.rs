@@ -151,16 +151,17 @@ impl Explorer<'_> {
                 ..self.plain()
             });
         }
-        // A release of server-side apply differs in its conflicts only; the other ways are those of the other release.
-        if self.base.made_by != "helm3" {
-            return recipes;
+        // A release of server-side apply differs in its conflicts only; of the other ways those that are safe are shown.
+        let of_helm3 = self.base.made_by == "helm3";
+        if of_helm3 {
+            recipes.push(Recipe {
+                name: "adoption labels".to_owned(),
+                summary: "the objects that exist already get the release's ownership metadata first"
+                    .to_owned(),
+                adopt: true,
+                ..self.plain()
+            });
         }
-        recipes.push(Recipe {
-            name: "adoption labels".to_owned(),
-            summary: "the objects that exist already get the release's ownership metadata first".to_owned(),
-            adopt: true,
-            ..self.plain()
-        });
         recipes.push(Recipe {
             name: "adoption labels and keep".to_owned(),
             summary: "as with adoption labels; adopted definitions and custom objects that leave the release also get helm.sh/resource-policy=keep".to_owned(),
@@ -169,13 +170,14 @@ impl Explorer<'_> {
             ..self.plain()
         });
         if let Some(gate) = &self.gate {
-            recipes.push(Recipe {
+            let off = Recipe {
                 name: "CRDs switched off".to_owned(),
                 summary: format!("the definitions stay outside the release by {}={}", gate.path, gate.value),
                 values: Arc::clone(&gate.values),
                 sets: vec![format!("{}={}", gate.path, gate.value)],
                 ..self.plain()
-            });
+            };
+            recipes.extend(of_helm3.then_some(off));
             recipes.push(Recipe {
                 name: "CRDs outside the release".to_owned(),
                 summary: format!("the new definitions are applied by hand, {}={}, custom objects that leave the release get helm.sh/resource-policy=keep", gate.path, gate.value),
@@ -370,7 +372,7 @@ impl Explorer<'_> {
 
     fn upgrade(&self, recipe: &Recipe, more: &[String]) -> Order<'_> {
         let flags: Vec<String> = recipe.flags.iter().chain(more).cloned().collect();
-        let values = if recipe.values.is_empty() { "" } else { " -f values.yaml" };
+        let values = if self.plan.values_after.is_empty() { "" } else { " -f values.yaml" };
         let sets: String = recipe.sets.iter().map(|set| format!(" --set {set}")).collect();
         let words = format!("upgrade {} {}{values}{sets}", self.plan.subject.release, self.plan.after_name);
         let command =

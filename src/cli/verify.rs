@@ -20,6 +20,7 @@ use crate::report::model::{Ownership, Report, SCHEMA_VERSION};
 use crate::report::{self, FORMATS};
 use crate::source::reference::HOMES;
 use crate::upgrade::actors::{Renderer, Subject};
+use crate::upgrade::fate::WAITS;
 use crate::upgrade::inventory::inventory;
 use crate::upgrade::outcome::{Rehearsal, Start};
 use crate::upgrade::population;
@@ -215,8 +216,13 @@ impl<'p> Scenery<'p> {
         findings: Vec<Finding>,
     ) -> Report {
         let delivered = self.delivered();
-        let verdict =
-            judge(&Evidence { rehearsals: &rehearsals, findings: &findings, gate, delivered: &delivered });
+        let verdict = judge(&Evidence {
+            rehearsals: &rehearsals,
+            findings: &findings,
+            gate,
+            open: !self.impure().is_empty() || rehearsals.iter().any(waits),
+            delivered: &delivered,
+        });
         let mut report = Report {
             schema_version: SCHEMA_VERSION,
             generator: concat!("seatrial ", env!("CARGO_PKG_VERSION")).to_owned(),
@@ -249,6 +255,7 @@ impl<'p> Scenery<'p> {
     /// What the run could not see: obstacles, what the simulation noted as not modelled, what a state lacks.
     fn not_checked(&self, rehearsals: &[Rehearsal], engine: Engine) -> Vec<String> {
         let mut lines = not_checked(rehearsals, engine);
+        lines.extend(self.impure());
         if self.state.is_empty() {
             lines.extend(self.unpopulated(rehearsals));
         } else if self.state.iter().all(|object| object.pointer("/metadata/managedFields").is_none()) {
@@ -258,6 +265,23 @@ impl<'p> Scenery<'p> {
             );
         }
         lines.into_iter().collect()
+    }
+
+    /// What the charts' templates ask of the cluster, the clock or chance: a rehearsal knows none of their answers.
+    fn impure(&self) -> Vec<String> {
+        let line = |render: &Render| {
+            let names: Vec<&str> = facts::impure(&render.chart).into_iter().collect();
+            let chart = &render.chart.metadata;
+            (!names.is_empty()).then(|| {
+                format!(
+                    "{} {}: its templates call {}; what follows from the answers in your cluster could not be checked",
+                    chart.name,
+                    chart.version,
+                    names.join(", ")
+                )
+            })
+        };
+        [&self.before, &self.after].into_iter().filter_map(|render| line(render)).collect()
     }
 
     /// Kinds of the old chart of which the built-in population has no object.
@@ -374,6 +398,13 @@ fn not_checked(rehearsals: &[Rehearsal], engine: Engine) -> BTreeSet<String> {
         lines.insert("races: on a real cluster each operation shows one outcome".to_owned());
     }
     lines
+}
+
+/// Whether a rehearsed operation left something that is neither kept nor gone.
+fn waits(rehearsal: &Rehearsal) -> bool {
+    let operations = rehearsal.ways.iter().flat_map(|way| &way.operations);
+    let steps = operations.flat_map(|operation| &operation.outcomes).flat_map(|outcome| &outcome.steps);
+    steps.flat_map(|step| &step.notes).any(|note| note.contains(WAITS))
 }
 
 fn is_gap(note: &str) -> bool {

@@ -15,6 +15,8 @@ pub struct Evidence<'e> {
     pub findings: &'e [Finding],
     /// Findings of this severity or worse fail the run.
     pub gate: Severity,
+    /// Whether something that was met decides about objects and could not be looked into.
+    pub open: bool,
     /// Objects that the charts themselves deliver: uninstalling them is what uninstalling means.
     pub delivered: &'e BTreeSet<ObjectName>,
 }
@@ -46,6 +48,15 @@ pub fn judge(evidence: &Evidence<'_>) -> Judgement {
                 counted(gated, "finding is", "findings are")
             ),
             exit_code: 2,
+        };
+    }
+    if evidence.open {
+        return Judgement {
+            level: "not-checked",
+            summary:
+                "No rehearsed operation loses an object, but not everything could be checked; see below."
+                    .to_owned(),
+            exit_code: 1,
         };
     }
     Judgement {

@@ -94,6 +94,8 @@ impl<W: World> Course<W> {
         self.last = None;
         let after = self.snapshot()?;
         let events = fate::events(&before, &after);
+        let mut notes = self.world.take_notes();
+        notes.extend(fate::waiting(&after, &events));
         Ok(Step {
             operation: operation.to_owned(),
             actor: actor.to_owned(),
@@ -104,7 +106,7 @@ impl<W: World> Course<W> {
             lost_objects: fate::lost(&before, &events, release_namespace),
             events,
             exchanges: self.world.take_exchanges().unwrap_or(asked),
-            notes: self.world.take_notes(),
+            notes,
         })
     }
 }

@@ -108,6 +108,24 @@ fn event(name: &ObjectName, before: Option<&Value>, after: Option<&Value>) -> Op
     Some(Event { action, object: name.clone(), uid_before, uid_after, changed })
 }
 
+/// What is still being deleted when everything has come to rest: whoever lifts its finalizers is not at work here.
+#[must_use]
+pub fn waiting(after: &Snapshot, events: &[Event]) -> Vec<String> {
+    let waits = |event: &&Event| event.action == Action::Terminating;
+    let names: BTreeSet<&ObjectName> = events.iter().filter(waits).map(|event| &event.object).collect();
+    let objects = after.objects.iter().filter(|((_, name), _)| names.contains(name));
+    objects
+        .map(|((_, name), object)| {
+            let list = object.at("/metadata/finalizers").and_then(Value::as_array).into_iter().flatten();
+            let list: Vec<&str> = list.filter_map(Value::as_str).collect();
+            format!("{name} {WAITS} ({}); who lifts them is not modelled", list.join(", "))
+        })
+        .collect()
+}
+
+/// How a note on an object begins that is neither kept nor gone.
+pub const WAITS: &str = "is being deleted and waits for its finalizers";
+
 fn is_terminating(object: &Value) -> bool {
     object.at("/metadata/deletionTimestamp").is_some()
 }

@@ -2,6 +2,7 @@
 
 mod access;
 mod crds;
+mod impure;
 mod hooks;
 mod runtimes;
 mod sizes;
@@ -17,6 +18,7 @@ use crate::yaml;
 pub use access::{Grant, grants};
 pub use crds::{Crd, Home, Owner};
 pub use hooks::HookFacts;
+pub use impure::impure;
 pub use runtimes::Runtime;
 pub use sizes::{ETCD_REQUEST_BYTES, LAST_APPLIED_BYTES, SECRET_BYTES, Size, sizes};
 

@@ -158,8 +158,14 @@ mod judged {
         rehearsal.ways = vec![way(operations)];
         let delivered: BTreeSet<ObjectName> = delivered.iter().cloned().collect();
         let rehearsals = [rehearsal];
-        judge(&Case { rehearsals: &rehearsals, findings, gate: Severity::Breaks, delivered: &delivered })
-            .exit_code
+        judge(&Case {
+            rehearsals: &rehearsals,
+            findings,
+            gate: Severity::Breaks,
+            open: false,
+            delivered: &delivered,
+        })
+        .exit_code
     }
 
     #[test]

@@ -30,8 +30,10 @@ impl Controller for Claims {
         let doomed = |claim: &&Arc<Value>| owner::terminating(claim);
         let doomed: Vec<Arc<Value>> =
             api.list("", "PersistentVolumeClaim", "").filter(doomed).cloned().collect();
-        for claim in doomed.iter().filter(|claim| !in_use(api, claim)) {
-            release(api, claim);
+        for claim in doomed {
+            if !in_use(api, &claim) {
+                release(api, &claim);
+            }
         }
         let open =
             |claim: &&Arc<Value>| text(claim, "/status/phase") != "Bound" && !owner::terminating(claim);

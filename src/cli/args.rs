@@ -120,8 +120,8 @@ pub enum Command {
 /// Values flags, as Helm has them.
 #[derive(Args, Clone, Debug, Default)]
 pub struct ValuesFlags {
-    /// Values file; may be repeated, later ones win
-    #[arg(short = 'f', long = "values", value_name = "FILE", help_heading = "Values")]
+    /// Values files, also several with commas; may be repeated, later ones win
+    #[arg(short = 'f', long = "values", value_name = "FILE", value_delimiter = ',', help_heading = "Values")]
     pub values: Vec<PathBuf>,
     /// Set a value: key1=val1,key2=val2; may be repeated
     #[arg(long, value_name = "KEY=VAL", help_heading = "Values")]

@@ -61,7 +61,8 @@ pub fn judge(evidence: &Evidence<'_>) -> Judgement {
     }
     Judgement {
         level: "safe",
-        summary: "Every object keeps its UID in every rehearsed operation.".to_owned(),
+        summary: "No rehearsed operation loses a custom object, a definition, a claim, a namespace or work that runs."
+            .to_owned(),
         exit_code: 0,
     }
 }

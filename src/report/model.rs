@@ -94,7 +94,6 @@ impl Report {
     }
 
     /// Findings that say more than the list of what is lost.
-    #[must_use]
     pub fn causes(&self) -> impl Iterator<Item = &Finding> {
         self.findings.iter().filter(|finding| finding.check != RESTATES)
     }

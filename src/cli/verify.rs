@@ -216,11 +216,12 @@ impl<'p> Scenery<'p> {
         findings: Vec<Finding>,
     ) -> Report {
         let delivered = self.delivered();
+        let impure = self.impure();
         let verdict = judge(&Evidence {
             rehearsals: &rehearsals,
             findings: &findings,
             gate,
-            open: !self.impure().is_empty() || rehearsals.iter().any(waits),
+            open: !impure.is_empty() || rehearsals.iter().any(waits),
             delivered: &delivered,
         });
         let mut report = Report {
@@ -234,7 +235,7 @@ impl<'p> Scenery<'p> {
             kubernetes: self.plan.kubernetes.clone(),
             engine: engine_name(flags.engine).to_owned(),
             start: self.start(&rehearsals),
-            not_checked: self.not_checked(&rehearsals, flags.engine),
+            not_checked: self.not_checked(&rehearsals, flags.engine, impure),
             ownership: self.ownership(),
             rehearsals,
             findings,
@@ -253,9 +254,9 @@ impl<'p> Scenery<'p> {
     }
 
     /// What the run could not see: obstacles, what the simulation noted as not modelled, what a state lacks.
-    fn not_checked(&self, rehearsals: &[Rehearsal], engine: Engine) -> Vec<String> {
+    fn not_checked(&self, rehearsals: &[Rehearsal], engine: Engine, impure: Vec<String>) -> Vec<String> {
         let mut lines = not_checked(rehearsals, engine);
-        lines.extend(self.impure());
+        lines.extend(impure);
         if self.state.is_empty() {
             lines.extend(self.unpopulated(rehearsals));
         } else if self.state.iter().all(|object| object.pointer("/metadata/managedFields").is_none()) {

@@ -1,11 +1,9 @@
 //! The way to take: which one keeps every object on the road, the commands that lead there, and how each of its
 //! operations can end.
 
+use super::judgement::ROAD;
 use super::model::{Report, who};
 use crate::upgrade::outcome::{Operation, Outcome, Rehearsal, Verdict, Way};
-
-/// Operations that a user may have to run on the way to the new version and back.
-const ROAD: &[&str] = &["upgrade", "upgrade again", "rollback"];
 
 /// What one actor should do.
 pub(super) struct Counsel {

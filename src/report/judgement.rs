@@ -22,7 +22,7 @@ pub struct Evidence<'e> {
 }
 
 /// Operations that a user may have to run on this road; losing anything in one of them is a lost rehearsal.
-const ROAD: &[&str] = &["upgrade", "upgrade again", "rollback"];
+pub(super) const ROAD: &[&str] = &["upgrade", "upgrade again", "rollback"];
 
 /// Judges: losses on the road first, then losses by leaving it, then what could not be rehearsed, then findings.
 #[must_use]

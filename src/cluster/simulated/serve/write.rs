@@ -222,16 +222,15 @@ impl Simulated {
 
 /// The managers a write starts from: those it brings along, or the ones on record.
 fn starting_entries(given: Option<Value>, live: Option<&Value>, subresource: &str) -> Vec<Value> {
-    let entries = |value: Option<&Value>| value.and_then(Value::as_array).cloned().unwrap_or_default();
     match given {
         Some(Value::Array(given)) if live.and_then(Value::as_array) == Some(&given) => given,
         Some(Value::Array(given)) if subresource.is_empty() => match given.as_slice() {
             [] => given,
             [only] if only.as_object().is_some_and(serde_json::Map::is_empty) => Vec::new(),
-            _ if Managers::decode(Some(&Value::Array(given.clone()))).is_empty() => entries(live),
+            _ if Managers::decode(Some(&Value::Array(given.clone()))).is_empty() => entries(live).to_vec(),
             _ => given,
         },
-        _ => entries(live),
+        _ => entries(live).to_vec(),
     }
 }
 

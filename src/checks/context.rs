@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::chart::{Chart, Values};
+use crate::chart::{Chart, Helm, Values};
 use crate::finding::{Evidence, Location, ObjectName};
 use crate::k8s;
-use crate::render::Render;
 use crate::render::facts::{self, Facts};
+use crate::render::{Options, Render};
 use crate::upgrade::diff::{Change, diff};
 use crate::upgrade::inventory::{Item, inventory};
 use crate::upgrade::outcome::Rehearsal;
@@ -59,6 +59,20 @@ pub struct Context<'s> {
 }
 
 impl<'s> Context<'s> {
+    /// What the upgrade's render is made for, by one Helm line.
+    #[must_use]
+    pub fn upgrade_options(&self, helm: Helm) -> Options {
+        Options {
+            helm,
+            release: self.scene.release.to_owned(),
+            namespace: self.scene.namespace.to_owned(),
+            revision: 2,
+            is_upgrade: true,
+            kube_version: Some(self.scene.kubernetes.to_owned()),
+            ..Options::default()
+        }
+    }
+
     /// Prepares a scene.
     #[must_use]
     pub fn new(scene: &'s Scene<'s>) -> Self {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{Context, Findings};
 use crate::chart::Chart;
 use crate::finding::{Evidence, Location, Severity};
-use crate::render::{self, Options};
+use crate::render;
 
 declare_check! {
     /// `--reuse-values` hides the new chart's defaults and breaks its templates.
@@ -67,15 +67,7 @@ declare_check! {
 pub(super) fn check(context: &Context<'_>, findings: &mut Findings) {
     // Helm puts the old chart's coalesced values in place of the new chart's defaults.
     let chart = Chart { values: (*context.scene.before.values).clone(), ..context.scene.chart_after.clone() };
-    let options = Options {
-        helm: crate::chart::Helm::V3,
-        release: context.scene.release.to_owned(),
-        namespace: context.scene.namespace.to_owned(),
-        revision: 2,
-        is_upgrade: true,
-        kube_version: Some(context.scene.kubernetes.to_owned()),
-        ..Options::default()
-    };
+    let options = context.upgrade_options(crate::chart::Helm::V3);
     let config = Arc::clone(&context.scene.before.config);
     let Err(error) = render::render(&chart, &config, &options) else { return };
     let message = format!("--reuse-values fails: {}", error.message.trim());

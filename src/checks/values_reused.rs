@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{Context, Findings};
 use crate::chart::Values;
 use crate::finding::{Evidence, Location, ObjectName, Severity};
-use crate::render::{self, Options, Render};
+use crate::render::{self, Render};
 use crate::upgrade::diff::diff;
 
 declare_check! {
@@ -109,14 +109,6 @@ pub(super) fn check(context: &Context<'_>, findings: &mut Findings) {
 
 /// The new chart as `--reset-values` would render it.
 fn with_defaults(context: &Context<'_>) -> Option<Arc<Render>> {
-    let options = Options {
-        helm: crate::chart::Helm::V4,
-        release: context.scene.release.to_owned(),
-        namespace: context.scene.namespace.to_owned(),
-        revision: 2,
-        is_upgrade: true,
-        kube_version: Some(context.scene.kubernetes.to_owned()),
-        ..Options::default()
-    };
+    let options = context.upgrade_options(crate::chart::Helm::V4);
     render::render(context.scene.chart_after, &Values::new(), &options).ok().map(Arc::new)
 }

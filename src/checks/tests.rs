@@ -177,6 +177,8 @@ fn rehearsals(fixture: &Fixture) -> Vec<Rehearsal> {
         version: "3.22".into(),
         start: Start::BuiltIn,
         population: Vec::new(),
+        unserved: Vec::new(),
+        secrets: Default::default(),
         obstacle: String::new(),
         ways: vec![way],
     }]

@@ -8,6 +8,7 @@ use super::terminal::Terminal;
 use super::{output, settings};
 use crate::report::changes::{self, CHANGES_FORMATS};
 use crate::upgrade::diff;
+use crate::upgrade::secrets::Secrets;
 
 /// Renders both charts and writes their differences.
 pub(crate) fn run(arguments: &Diff, global: &Global) -> Result<Exit, Error> {
@@ -17,15 +18,16 @@ pub(crate) fn run(arguments: &Diff, global: &Global) -> Result<Exit, Error> {
     let pair = pair::Pair::load(&arguments.pair, global)?;
     let (before, after) = pair.render(helm, &settings::limits(&global.limits))?;
     let mut found = diff::diff(&before, &after);
-    changes::redact(&mut found);
-    for target in targets {
-        let Some(format) = CHANGES_FORMATS.iter().find(|format| format.name == target.format) else {
-            continue;
-        };
+    let secrets = Secrets::default();
+    [&before, &after].into_iter().for_each(|render| secrets.add_render(render));
+    changes::redact(&mut found, &secrets);
+    output::put_all(&targets, |target| {
         let mut bytes = Vec::new();
-        (format.write)(&found, target.style(Terminal::new(global.color)), &mut bytes)
-            .map_err(|error| Error::new(format!("can't write the differences: {error}")))?;
-        target.put(&bytes)?;
-    }
+        for format in CHANGES_FORMATS.iter().filter(|format| format.name == target.format) {
+            (format.write)(&found, target.style(Terminal::new(global.color)), &mut bytes)
+                .map_err(|error| Error::new(format!("can't write the differences: {error}")))?;
+        }
+        Ok(bytes)
+    })?;
     Ok(if arguments.exit_code && !found.is_empty() { Exit::Findings } else { Exit::Safe })
 }

@@ -16,7 +16,7 @@ pub(crate) fn run(pull: &Pull, global: &Global) -> Result<Exit, Error> {
         talk.say(&format!("pulling {reference}"));
         let fetched = sources.fetch(reference)?;
         let digest = fetched.digest.unwrap_or_default();
-        terminal::print(format!("{}  {digest}\n", terminal::printable(&fetched.origin)).as_bytes())?;
+        terminal::print(format!("{}  {digest}\n", terminal::line(&fetched.origin)).as_bytes())?;
     }
     Ok(Exit::Safe)
 }

@@ -21,6 +21,7 @@ use crate::upgrade::outcome::{Rehearsal, Verdict};
 use crate::upgrade::renders::Renders;
 use crate::upgrade::scenario::{Inputs, Played, Scenario, play};
 use crate::upgrade::storage::Records;
+use crate::upgrade::trace::Step;
 
 const FORMATS: &[&str] = &["text", "json"];
 
@@ -48,20 +49,38 @@ fn pair(
     let renderer = Renders::new(Engines);
     let rehearsals =
         engine::run(&parts, &renderer, &Arc::default(), &arguments.engine, Terminal::new(global.color))?;
-    for target in targets {
-        let bytes = match target.format.as_str() {
-            "json" => json(&rehearsals)?,
-            _ => text(|out| trace::rehearsals(&rehearsals, target.style(Terminal::new(global.color)), out))?,
-        };
-        target.put(&bytes)?;
+    output::put_all(targets, |target| match target.format.as_str() {
+        "json" => json(&rehearsals),
+        _ => text(|out| trace::rehearsals(&rehearsals, target.style(Terminal::new(global.color)), out)),
+    })?;
+    if rehearsals.iter().any(|rehearsal| rehearsal.verdict() == Verdict::Loses) {
+        return Ok(Exit::Lost);
     }
-    let lost = rehearsals.iter().any(|rehearsal| rehearsal.verdict() == Verdict::Loses);
-    let blind = rehearsals.iter().find(|rehearsal: &&Rehearsal| !rehearsal.obstacle.is_empty());
-    match (lost, blind) {
-        (true, _) => Ok(Exit::Lost),
-        (false, Some(rehearsal)) => Err(Error::new(format!("{}: {}", rehearsal.actor, rehearsal.obstacle))),
-        (false, None) => Ok(Exit::Safe),
+    let unchecked = rehearsals.iter().find_map(unchecked).or_else(|| impure(&parts));
+    unchecked.map_or(Ok(Exit::Safe), |reason| Err(Error::new(reason)))
+}
+
+/// Why a rehearsal that loses nothing says little: nothing could be played, no upgrade got through, or something that
+/// decides could not be looked into.
+fn unchecked(rehearsal: &Rehearsal) -> Option<String> {
+    let actor = &rehearsal.actor;
+    if !rehearsal.obstacle.is_empty() {
+        return Some(format!("{actor}: {}", rehearsal.obstacle));
     }
+    let upgrades = rehearsal.ways.iter().flat_map(|way| way.operations.first());
+    let mut ends =
+        upgrades.flat_map(|upgrade| &upgrade.outcomes).filter_map(|outcome| outcome.steps.last()).peekable();
+    let Some(first) = ends.peek().copied() else { return Some(format!("{actor}: no step could be played")) };
+    if ends.all(|step| step.exit_code != 0) {
+        return Some(format!("{actor}: no upgrade gets through: {}", first.stderr.trim_end()));
+    }
+    let unknown = rehearsal.unknowns().into_iter().next();
+    unknown.map(|note| format!("{actor}: not everything could be checked: {note}"))
+}
+
+fn impure(parts: &[engine::Part]) -> Option<String> {
+    let charts = parts.iter().flat_map(|part| [&part.plan.before, &part.plan.after]);
+    charts.into_iter().find_map(|chart| verify::impure(chart))
 }
 
 fn as_pair(before: &str, after: &str, arguments: &Rehearse) -> args::Pair {
@@ -84,15 +103,25 @@ fn scenario(
     targets: &[output::Target],
 ) -> Result<Exit, Error> {
     let played = play_file(path, arguments, global)?;
-    for target in targets {
-        let bytes = match target.format.as_str() {
-            "json" => json(&played)?,
-            _ => text(|out| played.steps.iter().try_for_each(|step| trace::step(step, out)))?,
-        };
-        target.put(&bytes)?;
+    output::put_all(targets, |target| match target.format.as_str() {
+        "json" => json(&played),
+        _ => text(|out| played.steps.iter().try_for_each(|step| trace::step(step, out))),
+    })?;
+    if played.steps.iter().any(|step| !step.lost_objects.is_empty()) {
+        return Ok(Exit::Lost);
     }
-    let lost = played.steps.iter().any(|step| !step.lost_objects.is_empty());
-    Ok(if lost { Exit::Lost } else { Exit::Safe })
+    let failed = |reason: String| Error::new(format!("{}: {reason}", path.display()));
+    unplayed(&played).map_or(Ok(Exit::Safe), |reason| Err(failed(reason)))
+}
+
+/// Why a scenario that loses nothing says little. A step that fails is a result, unless every step fails.
+fn unplayed(played: &Played) -> Option<String> {
+    let Some(last) = played.steps.last() else { return Some("no step could be played".to_owned()) };
+    if played.steps.iter().all(|step| step.exit_code != 0) {
+        return Some(format!("every step fails: {}", last.stderr.trim_end()));
+    }
+    let unknown = played.steps.iter().flat_map(Step::unknowns).next();
+    unknown.map(|note| format!("not everything could be checked: {note}"))
 }
 
 fn play_file(path: &Path, arguments: &Rehearse, global: &Global) -> Result<Played, Error> {

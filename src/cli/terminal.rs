@@ -8,7 +8,7 @@ use indicatif::ProgressBar;
 
 use super::args::Color;
 use super::exit::Error;
-pub(crate) use crate::report::escape::terminal as printable;
+pub(crate) use crate::report::escape::{line, terminal as printable};
 
 /// Where messages go and whether they may be coloured.
 #[derive(Clone, Copy, Debug)]
@@ -45,10 +45,12 @@ impl Terminal {
     pub(crate) fn error(self, error: &Error) {
         let colored = self.colored(io::stderr().is_terminal());
         let (red, reset) = paint(colored, AnsiColor::Red);
-        let mut text = format!("{red}error:{reset} {}\n", printable(&error.message));
+        // Further lines are set off, so that none of them reads as a line of our own.
+        let set_off = |text: &str| printable(text).trim_end().replace('\n', "\n  ");
+        let mut text = format!("{red}error:{reset} {}\n", set_off(&error.message));
         if !error.hint.is_empty() {
             let (cyan, reset) = paint(colored, AnsiColor::Cyan);
-            text.push_str(&format!("{cyan}hint:{reset} {}\n", printable(&error.hint)));
+            text.push_str(&format!("{cyan}hint:{reset} {}\n", set_off(&error.hint)));
         }
         // Nobody is left to tell when standard error is closed.
         let _ = io::stderr().write_all(text.as_bytes());
@@ -56,7 +58,7 @@ impl Terminal {
 
     /// Says something on standard error.
     pub(crate) fn say(self, text: &str) {
-        let _ = io::stderr().write_all(format!("{}\n", printable(text)).as_bytes());
+        let _ = io::stderr().write_all(format!("{}\n", line(text)).as_bytes());
     }
 }
 
@@ -72,7 +74,7 @@ impl Phases {
         match &self.spinner {
             Some(spinner) => {
                 spinner.enable_steady_tick(Duration::from_millis(120));
-                spinner.set_message(printable(phase));
+                spinner.set_message(line(phase));
             }
             None => self.terminal.say(phase),
         }
@@ -99,10 +101,10 @@ pub(crate) fn stderr(text: &str) {
     let _ = io::stderr().write_all(printable(text).as_bytes());
 }
 
-/// Writes data to standard output; a reader that went away is no error.
+/// Writes data to standard output.
 ///
 /// # Errors
-/// When standard output can't be written.
+/// When standard output can't be written, or its reader went away: what was not read was not said.
 pub(crate) fn print(data: &[u8]) -> Result<(), Error> {
     print_pieces(&[data])
 }
@@ -114,10 +116,6 @@ pub(crate) fn print(data: &[u8]) -> Result<(), Error> {
 pub(crate) fn print_pieces(pieces: &[impl AsRef<[u8]>]) -> Result<(), Error> {
     let mut out = io::BufWriter::with_capacity(64 << 10, io::stdout().lock());
     let written = pieces.iter().try_for_each(|piece| out.write_all(piece.as_ref()));
-    match written.and_then(|()| out.flush()) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            Err(Error::new(format!("can't write to standard output: {error}")))
-        }
-        _ => Ok(()),
-    }
+    let written = written.and_then(|()| out.flush());
+    written.map_err(|error| Error::new(format!("can't write to standard output: {error}")))
 }

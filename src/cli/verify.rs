@@ -11,6 +11,7 @@ use super::exit::{Error, Exit};
 use super::pair::Pair;
 use super::terminal::Terminal;
 use super::{output, settings, state};
+use crate::chart::{Chart, Metadata};
 use crate::checks::{self, Context, Scene};
 use crate::finding::{Finding, ObjectName, Severity};
 use crate::render::facts::{self, Home};
@@ -20,7 +21,6 @@ use crate::report::model::{Ownership, Report, SCHEMA_VERSION};
 use crate::report::{self, FORMATS};
 use crate::source::reference::HOMES;
 use crate::upgrade::actors::{Renderer, Subject};
-use crate::upgrade::fate::WAITS;
 use crate::upgrade::inventory::inventory;
 use crate::upgrade::outcome::{Rehearsal, Start};
 use crate::upgrade::population;
@@ -221,7 +221,7 @@ impl<'p> Scenery<'p> {
             rehearsals: &rehearsals,
             findings: &findings,
             gate,
-            open: !impure.is_empty() || rehearsals.iter().any(waits),
+            open: !impure.is_empty() || rehearsals.iter().any(|rehearsal| !rehearsal.unknowns().is_empty()),
             delivered: &delivered,
         });
         let mut report = Report {
@@ -270,19 +270,7 @@ impl<'p> Scenery<'p> {
 
     /// What the charts' templates ask of the cluster, the clock or chance: a rehearsal knows none of their answers.
     fn impure(&self) -> Vec<String> {
-        let line = |render: &Render| {
-            let names: Vec<&str> = facts::impure(&render.chart).into_iter().collect();
-            let chart = &render.chart.metadata;
-            (!names.is_empty()).then(|| {
-                format!(
-                    "{} {}: its templates call {}; what follows from the answers in your cluster could not be checked",
-                    chart.name,
-                    chart.version,
-                    names.join(", ")
-                )
-            })
-        };
-        [&self.before, &self.after].into_iter().filter_map(|render| line(render)).collect()
+        [&self.before, &self.after].into_iter().filter_map(|render| impure(&render.chart)).collect()
     }
 
     /// Kinds of the old chart of which the built-in population has no object.
@@ -370,6 +358,18 @@ fn home(home: &Home) -> String {
     }
 }
 
+/// What a chart's templates ask of the cluster, the clock or chance, as a line.
+pub(crate) fn impure(chart: &Chart) -> Option<String> {
+    let names: Vec<&str> = facts::impure(chart).into_iter().collect();
+    let Metadata { name, version, .. } = &chart.metadata;
+    (!names.is_empty()).then(|| {
+        format!(
+            "{name} {version}: its templates call {}; what follows from the answers in your cluster could not be checked",
+            names.join(", ")
+        )
+    })
+}
+
 fn engine_name(engine: Engine) -> &'static str {
     match engine {
         args::Engine::Sim => "sim",
@@ -385,10 +385,9 @@ fn not_checked(rehearsals: &[Rehearsal], engine: Engine) -> BTreeSet<String> {
         if !rehearsal.obstacle.is_empty() {
             lines.insert(format!("{}: {}", rehearsal.actor, rehearsal.obstacle));
         }
-        let operations = rehearsal.ways.iter().flat_map(|way| &way.operations);
-        let steps = operations.flat_map(|operation| &operation.outcomes).flat_map(|outcome| &outcome.steps);
-        let notes = steps.flat_map(|step| &step.notes);
+        let notes = rehearsal.steps().flat_map(|step| &step.notes);
         lines.extend(notes.filter(|note| is_gap(note)).cloned());
+        lines.extend(rehearsal.unknowns());
         if matches!(rehearsal.start, Start::BuiltIn) {
             lines.insert(
                 "your own objects: the rehearsal used a built-in population; give --state".to_owned(),
@@ -401,25 +400,19 @@ fn not_checked(rehearsals: &[Rehearsal], engine: Engine) -> BTreeSet<String> {
     lines
 }
 
-/// Whether a rehearsed operation left something that is neither kept nor gone.
-fn waits(rehearsal: &Rehearsal) -> bool {
-    let operations = rehearsal.ways.iter().flat_map(|way| &way.operations);
-    let steps = operations.flat_map(|operation| &operation.outcomes).flat_map(|outcome| &outcome.steps);
-    steps.flat_map(|step| &step.notes).any(|note| note.contains(WAITS))
-}
-
 fn is_gap(note: &str) -> bool {
     ["not modelled", "not checked", "could not", "may be touched"].iter().any(|word| note.contains(word))
 }
 
 fn write(report: &Report, targets: &[output::Target], global: &Global) -> Result<Exit, Error> {
-    for target in targets {
-        let Some(format) = report::format(&target.format) else { continue };
+    output::put_all(targets, |target| {
         let mut bytes = Vec::new();
-        (format.write)(report, target.style(Terminal::new(global.color)), &mut bytes)
-            .map_err(|error| Error::new(format!("can't write the report: {error}")))?;
-        target.put(&bytes)?;
-    }
+        if let Some(format) = report::format(&target.format) {
+            (format.write)(report, target.style(Terminal::new(global.color)), &mut bytes)
+                .map_err(|error| Error::new(format!("can't write the report: {error}")))?;
+        }
+        Ok(bytes)
+    })?;
     Ok(match report.verdict.exit_code {
         0 => Exit::Safe,
         1 => Exit::NotChecked,

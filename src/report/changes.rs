@@ -5,9 +5,9 @@ use std::io::{self, Write};
 use anstyle::{AnsiColor, Style as Ansi};
 
 use super::Style;
-use super::escape::terminal;
-use super::model::{hide, is_secret_path};
+use super::escape::line;
 use crate::upgrade::diff::{Change, ChangeKind, FieldChange};
+use crate::upgrade::secrets::{Secrets, hide_at};
 
 /// One way to write differences.
 pub struct ChangesFormat {
@@ -21,13 +21,17 @@ pub struct ChangesFormat {
 pub static CHANGES_FORMATS: &[ChangesFormat] =
     &[ChangesFormat { name: "text", write: text }, ChangesFormat { name: "json", write: json }];
 
-/// Makes values of Secrets unreadable.
-pub fn redact(changes: &mut [Change]) {
-    let secrets = changes.iter_mut().filter(|change| change.object.kind == "Secret");
-    for field in secrets.flat_map(|change| &mut change.fields) {
-        if is_secret_path(&field.path) {
+/// Makes values of Secrets unreadable, also where other objects repeat them.
+pub fn redact(changes: &mut [Change], secrets: &Secrets) {
+    let redactor = secrets.redactor();
+    for change in changes {
+        let is_secret = change.object.kind == "Secret";
+        for field in &mut change.fields {
             for value in [&mut field.before, &mut field.after].into_iter().flatten() {
-                hide(value);
+                if is_secret {
+                    hide_at(&field.path, value);
+                }
+                redactor.value(value);
             }
         }
     }
@@ -61,10 +65,10 @@ fn one(change: &Change, style: Style, out: &mut dyn Write) -> io::Result<()> {
         ChangeKind::Moved { from, to } => (">", AnsiColor::Cyan, format!("  moves from {from} to {to}")),
     };
     let pen = if style.colored { Ansi::new().bold().fg_color(Some(color.into())) } else { Ansi::new() };
-    writeln!(out, "{pen}{sign} {}{pen:#}{note}", terminal(&change.object.to_string()))?;
+    writeln!(out, "{pen}{sign} {}{pen:#}{note}", line(&change.object.to_string()))?;
     for (label, source) in [("before", &change.source_before), ("after", &change.source_after)] {
         if let Some(source) = source {
-            writeln!(out, "    {label}: {}", terminal(source))?;
+            writeln!(out, "    {label}: {}", line(source))?;
         }
     }
     change.fields.iter().try_for_each(|field| one_field(field, out))
@@ -74,9 +78,9 @@ fn one_field(field: &FieldChange, out: &mut dyn Write) -> io::Result<()> {
     writeln!(
         out,
         "    {}: {} → {}",
-        terminal(&field.path),
-        terminal(&short(field.before.as_ref())),
-        terminal(&short(field.after.as_ref()))
+        line(&field.path),
+        line(&short(field.before.as_ref())),
+        line(&short(field.after.as_ref()))
     )
 }
 

@@ -14,10 +14,18 @@ pub fn terminal(text: &str) -> String {
     safe
 }
 
+/// For one line of a terminal: also what would begin another line, or move on in this one, is shown.
+#[must_use]
+pub fn line(text: &str) -> String {
+    terminal(text).replace('\n', "\\n").replace('\t', "\\t")
+}
+
 // Bidirectional overrides can make a line read as something else (CVE-2021-42574).
 fn is_hidden(c: char) -> bool {
     c.is_control()
-        || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200b}'..='\u{200f}' | '\u{feff}')
+        || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{200b}'..='\u{200f}' | '\u{feff}')
+        || matches!(c, '\u{2028}' | '\u{2029}' | '\u{61c}' | '\u{180e}' | '\u{fff9}'..='\u{fffb}')
+        || matches!(c, '\u{e0000}'..='\u{e007f}')
 }
 
 /// For running Markdown text: what would start markup, mentions or HTML is escaped; lines are joined.
@@ -68,6 +76,7 @@ mod tests {
     #[test]
     fn hostile_text_stays_text() {
         assert_eq!(terminal("\u{1b}]0;x\u{7}\u{202e}"), "\\u{1b}]0;x\\u{7}\\u{202e}");
+        assert_eq!(line("a\nSAFE\tb\u{2028}"), "a\\nSAFE\\tb\\u{2028}");
         assert_eq!(markdown("<img> | @all\n[x](y)"), "&lt;img&gt; \\| @\u{2060}all \\[x\\](y)");
         assert_eq!(code_span("a`b"), "``a`b``");
         assert!(code_block("", "```\nx").starts_with("````\n"));

@@ -32,6 +32,7 @@ pub fn judge(evidence: &Evidence<'_>) -> Judgement {
     if !losing.is_empty() {
         return lost(&losing);
     }
+    let rough = rough(evidence.rehearsals);
     if let Some(rehearsal) = evidence.rehearsals.iter().find(|rehearsal| !rehearsal.obstacle.is_empty()) {
         return Judgement {
             level: "not-checked",
@@ -44,7 +45,7 @@ pub fn judge(evidence: &Evidence<'_>) -> Judgement {
         return Judgement {
             level: "findings",
             summary: format!(
-                "No rehearsed upgrade, repetition or rollback loses an object, but {} at or above the gate.",
+                "No rehearsed upgrade, repetition or rollback loses an object, but {} at or above the gate.{rough}",
                 counted(gated, "finding is", "findings are")
             ),
             exit_code: 2,
@@ -53,19 +54,60 @@ pub fn judge(evidence: &Evidence<'_>) -> Judgement {
     if evidence.open {
         return Judgement {
             level: "not-checked",
-            summary:
-                "No rehearsed operation loses an object, but not everything could be checked; see below."
-                    .to_owned(),
+            summary: format!(
+                "No rehearsed operation loses an object, but not everything could be checked; see below.{rough}"
+            ),
             exit_code: 1,
         };
     }
     Judgement {
         level: "safe",
-        summary: "No rehearsed operation loses a custom object, a definition, a claim, a namespace or work that runs."
-            .to_owned(),
+        summary: format!(
+            "No rehearsed operation loses a custom object, a definition, a claim, a namespace or work that runs.{rough}"
+        ),
         exit_code: 0,
     }
 }
+
+/// Operations that keep everything and yet don't end well, as a sentence; empty when all end well.
+fn rough(rehearsals: &[Rehearsal]) -> String {
+    let of = |verdict: Verdict| {
+        let ways =
+            rehearsals.iter().flat_map(|rehearsal| rehearsal.ways.iter().map(move |way| (rehearsal, way)));
+        let operations =
+            ways.flat_map(|(rehearsal, way)| way.operations.iter().map(move |o| (rehearsal, way, o)));
+        operations.filter(move |(.., operation)| ends(operation, verdict)).collect::<Vec<_>>()
+    };
+    let sentences = [
+        (of(Verdict::Breaks), "can end with an error halfway", "can end with an error halfway"),
+        (of(Verdict::Refused), "is refused", "are refused"),
+    ];
+    let sentences = sentences.iter().filter(|(found, ..)| !found.is_empty());
+    sentences.map(|(found, one, many)| sentence(found, one, many)).collect()
+}
+
+fn ends(operation: &Operation, verdict: Verdict) -> bool {
+    operation.outcomes.iter().any(|outcome| outcome.verdict == verdict)
+}
+
+fn sentence(found: &[(&Rehearsal, &Way, &Operation)], one: &str, many: &str) -> String {
+    let mut names: Vec<String> = Vec::new();
+    for (rehearsal, way, operation) in found {
+        let flags: String = operation.flags.iter().map(|flag| format!(" {flag}")).collect();
+        let name = format!("{}{flags} by {} ({})", operation.name, who(rehearsal, way), way.name);
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    let (count, more) = (names.len(), names.len().saturating_sub(NAMED));
+    names.truncate(NAMED);
+    let rest = if more == 0 { String::new() } else { format!(", and {more} more") };
+    let verb = if count == 1 { one } else { many };
+    format!(" {} {verb}: {}{rest}.", counted(count, "operation", "operations"), names.join(", "))
+}
+
+/// Operations that a summary names one by one.
+const NAMED: usize = 3;
 
 fn counted(n: usize, one: &str, many: &str) -> String {
     if n == 1 { format!("1 {one}") } else { format!("{n} {many}") }

@@ -1,10 +1,10 @@
 //! What every format shows, in order: verdict, matrix, findings, ownership, what could not be checked.
 
 use serde::Serialize;
-use serde_json::Value;
 
 use crate::finding::{Evidence, Finding, ObjectName, Severity};
 use crate::upgrade::outcome::{Operation, Outcome, Rehearsal, Verdict, Way};
+use crate::upgrade::secrets::{Redactor, hide_at};
 
 /// Version of the JSON form; grows by one when a field changes its meaning or goes away.
 pub const SCHEMA_VERSION: u32 = 1;
@@ -100,10 +100,17 @@ impl Report {
 
     /// Makes values of Secrets unreadable; a report is shown to more people than the cluster is.
     pub fn redact(&mut self) {
+        let redactors: Vec<_> =
+            self.rehearsals.iter().map(|rehearsal| rehearsal.secrets.redactor()).collect();
+        for redactor in &redactors {
+            redactor.lines(&mut self.verdict.summary);
+            self.not_checked.iter_mut().for_each(|line| redactor.lines(line));
+        }
         for finding in &mut self.findings {
             if finding.objects.iter().any(|object| object.kind == "Secret") {
-                finding.evidence.iter_mut().for_each(redact);
+                finding.evidence.iter_mut().for_each(hide_contents);
             }
+            redactors.iter().for_each(|redactor| redact(finding, redactor));
         }
     }
 
@@ -147,29 +154,28 @@ pub(super) fn who(rehearsal: &Rehearsal, way: &Way) -> String {
     format!("{} (release of {})", rehearsal.actor, way.made_by)
 }
 
-fn redact(evidence: &mut Evidence) {
-    if let Evidence::Change { path, before, after } = evidence
-        && is_secret_path(path)
-    {
-        for value in [before, after].into_iter().flatten() {
-            hide(value);
-        }
+fn hide_contents(evidence: &mut Evidence) {
+    if let Evidence::Change { path, before, after } = evidence {
+        [before, after].into_iter().flatten().for_each(|value| hide_at(path, value));
     }
 }
 
-/// Whether a path in a Secret leads to its contents.
-pub(super) fn is_secret_path(path: &str) -> bool {
-    let path = path.trim_start_matches(['.', '/']);
-    path.starts_with("data") || path.starts_with("stringData")
-}
-
-pub(super) fn hide(value: &mut Value) {
-    match value {
-        Value::Object(map) => map.values_mut().for_each(hide),
-        Value::Array(items) => items.iter_mut().for_each(hide),
-        // An empty value is no secret, and that it is empty is often the point.
-        Value::String(text) if text.is_empty() => {}
-        other => *other = Value::String("(redacted)".to_owned()),
+fn redact(finding: &mut Finding, redactor: &Redactor) {
+    let texts = finding.advice.iter_mut().chain(&mut finding.condition).chain([&mut finding.message]);
+    texts.for_each(|text| redactor.lines(text));
+    for evidence in &mut finding.evidence {
+        match evidence {
+            Evidence::Answer { request, message, .. } if request.contains("/secrets") => {
+                redactor.on_secret(message)
+            }
+            Evidence::Answer { message: text, .. } => redactor.lines(text),
+            Evidence::State { object, detail } if object.kind == "Secret" => redactor.on_secret(detail),
+            Evidence::State { detail: text, .. } => redactor.lines(text),
+            Evidence::Change { before, after, .. } => {
+                [before, after].into_iter().flatten().for_each(|value| redactor.value(value));
+            }
+            Evidence::Render(_) | Evidence::Figure { .. } => {}
+        }
     }
 }
 

@@ -73,6 +73,8 @@ fn report() -> Report {
             version: "3.22".into(),
             start: Start::BuiltIn,
             population: Vec::new(),
+            unserved: Vec::new(),
+            secrets: Default::default(),
             obstacle: String::new(),
             ways: vec![way],
         }],

@@ -6,7 +6,7 @@ use anstyle::{AnsiColor, Style as Ansi};
 
 use super::changes::short;
 use super::counsel::{counsels, when};
-use super::escape::terminal;
+use super::escape::{line, terminal};
 use super::matrix::{Cell, Matrix};
 use super::model::by_kind;
 use super::{Report, Style};
@@ -50,22 +50,22 @@ fn head(report: &Report, pen: Pen, out: &mut dyn Write) -> io::Result<()> {
         _ => ("SAFE", AnsiColor::Green),
     };
     let charts = format!("{} {} → {}", report.after.name, report.before.version, report.after.version);
-    writeln!(out, "{}  {}", pen.paint(color, word), terminal(&charts))?;
-    writeln!(out, "{}", terminal(&report.verdict.summary))?;
+    writeln!(out, "{}  {}", pen.paint(color, word), line(&charts))?;
+    writeln!(out, "{}", line(&report.verdict.summary))?;
     writeln!(
         out,
         "release {} in {}, Kubernetes {}, engine {}, {}\n",
-        terminal(&report.release),
-        terminal(&report.namespace),
-        terminal(&report.kubernetes),
+        line(&report.release),
+        line(&report.namespace),
+        line(&report.kubernetes),
         report.engine,
-        terminal(&report.start)
+        line(&report.start)
     )
 }
 
 fn table(report: &Report, pen: Pen, out: &mut dyn Write) -> io::Result<()> {
     let matrix = Matrix::of(report);
-    let label = |actor: &str, way: &str| format!("{actor}, {way}");
+    let label = |actor: &str, way: &str| line(&format!("{actor}, {way}"));
     let first = matrix.rows.iter().map(|row| label(&row.actor, &row.way).chars().count()).max().unwrap_or(0);
     let widths: Vec<usize> = (0..matrix.operations.len()).map(|column| width(&matrix, column)).collect();
     write!(out, "{:first$}", "")?;
@@ -74,7 +74,7 @@ fn table(report: &Report, pen: Pen, out: &mut dyn Write) -> io::Result<()> {
     }
     writeln!(out)?;
     for row in &matrix.rows {
-        write!(out, "{:first$}", terminal(&label(&row.actor, &row.way)))?;
+        write!(out, "{:first$}", label(&row.actor, &row.way))?;
         for (cell, width) in row.cells.iter().zip(&widths) {
             write!(out, "  {}", pen.paint(color(cell.verdict), &format!("{:width$}", shown(cell))))?;
         }
@@ -113,15 +113,15 @@ fn losses(report: &Report, pen: Pen, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{}", pen.bold("What is lost"))?;
     for losing in losing {
         let outcome = losing.outcome;
-        writeln!(out, "  {}: {}", terminal(&losing.label()), by_kind(&outcome.lost))?;
+        writeln!(out, "  {}: {}", line(&losing.label()), line(&by_kind(&outcome.lost)))?;
         if !outcome.condition.is_empty() {
-            writeln!(out, "    {}", terminal(&when(&outcome.condition)))?;
+            writeln!(out, "    {}", line(&when(&outcome.condition)))?;
         }
         for also in &outcome.also {
-            writeln!(out, "    also {}", terminal(&when(also)))?;
+            writeln!(out, "    also {}", line(&when(also)))?;
         }
         if let Some(step) = outcome.steps.last() {
-            writeln!(out, "    $ {}   [exit code {}]", terminal(&step.command), step.exit_code)?;
+            writeln!(out, "    $ {}   [exit code {}]", line(&step.command), step.exit_code)?;
         }
     }
     writeln!(out)
@@ -134,12 +134,12 @@ fn counsel(report: &Report, pen: Pen, out: &mut dyn Write) -> io::Result<()> {
     }
     writeln!(out, "{}", pen.bold("What to do"))?;
     for counsel in &counsels {
-        writeln!(out, "  {}: {}", terminal(&counsel.label), terminal(&counsel.summary))?;
+        writeln!(out, "  {}: {}", line(&counsel.label), line(&counsel.summary))?;
         for (n, command) in counsel.commands.iter().enumerate() {
-            writeln!(out, "    {}. {}", n + 1, terminal(command))?;
+            writeln!(out, "    {}. {}", n + 1, line(command))?;
         }
         for end in &counsel.ends {
-            writeln!(out, "       {}", terminal(end))?;
+            writeln!(out, "       {}", line(end))?;
         }
     }
     writeln!(out)
@@ -164,18 +164,18 @@ fn one_finding(finding: &Finding, pen: Pen, out: &mut dyn Write) -> io::Result<(
         Severity::Risks => ("risks", AnsiColor::Cyan),
         Severity::Notes => ("notes", AnsiColor::BrightBlack),
     };
-    writeln!(out, "  {} {}  [{}]", pen.paint(color, word), terminal(&finding.message), finding.check)?;
+    writeln!(out, "  {} {}  [{}]", pen.paint(color, word), line(&finding.message), finding.check)?;
     if let Some(condition) = &finding.condition {
-        writeln!(out, "    {}", terminal(&when(condition)))?;
+        writeln!(out, "    {}", line(&when(condition)))?;
     }
     for object in finding.objects.iter().take(OBJECTS) {
-        writeln!(out, "    {}", terminal(&object.to_string()))?;
+        writeln!(out, "    {}", line(&object.to_string()))?;
     }
     if finding.objects.len() > OBJECTS {
         writeln!(out, "    … and {} more", finding.objects.len() - OBJECTS)?;
     }
     for evidence in finding.evidence.iter().take(OBJECTS) {
-        writeln!(out, "    because {}", terminal(&describe(evidence)))?;
+        writeln!(out, "    because {}", line(&describe(evidence)))?;
     }
     for advice in &finding.advice {
         writeln!(out, "    → {}", terminal(advice).replace('\n', "\n      "))?;
@@ -201,5 +201,5 @@ fn rest(report: &Report, pen: Pen, out: &mut dyn Write) -> io::Result<()> {
     if !report.not_checked.is_empty() {
         writeln!(out, "{}", pen.bold("Could not check"))?;
     }
-    report.not_checked.iter().try_for_each(|line| writeln!(out, "  {}", terminal(line)))
+    report.not_checked.iter().try_for_each(|gap| writeln!(out, "  {}", line(gap)))
 }

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::Style;
-use super::escape::terminal;
+use super::escape::line as flat;
 use crate::upgrade::outcome::Rehearsal;
 use crate::upgrade::trace::{Action, Step};
 
@@ -12,24 +12,24 @@ use crate::upgrade::trace::{Action, Step};
 /// # Errors
 /// When the writer fails.
 pub fn step(step: &Step, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "$ {}   [exit code {}]", terminal(&step.command), step.exit_code)?;
+    writeln!(out, "$ {}   [exit code {}]", flat(&step.command), step.exit_code)?;
     for line in step.stderr.lines() {
-        writeln!(out, "  ! {}", terminal(line))?;
+        writeln!(out, "  ! {}", flat(line))?;
     }
     for e in step.exchanges.iter().filter(|e| !e.request.starts_with("GET") || e.status >= 400) {
         let line = format!("{:8.1} s  {:<20} {} → {} {}", e.at, e.by, e.request, e.status, e.message);
-        writeln!(out, "  {}", terminal(line.trim_end()))?;
+        writeln!(out, "  {}", flat(line.trim_end()))?;
     }
     for note in &step.notes {
-        writeln!(out, "  note: {}", terminal(note))?;
+        writeln!(out, "  note: {}", flat(note))?;
     }
     for event in step.events.iter().filter(|event| event.action != Action::Unchanged) {
         let changed =
             if event.changed.is_empty() { String::new() } else { format!(" ({})", event.changed.join(", ")) };
-        writeln!(out, "  {:<12} {}{changed}", word(event.action), terminal(&event.object.to_string()))?;
+        writeln!(out, "  {:<12} {}{changed}", word(event.action), flat(&event.object.to_string()))?;
     }
     for object in &step.lost_objects {
-        writeln!(out, "  LOST         {}", terminal(&object.to_string()))?;
+        writeln!(out, "  LOST         {}", flat(&object.to_string()))?;
     }
     writeln!(out)
 }
@@ -57,7 +57,7 @@ pub fn rehearsals(rehearsals: &[Rehearsal], _: Style, out: &mut dyn Write) -> io
                     let condition = if outcome.condition.is_empty() { "always" } else { &outcome.condition };
                     let head =
                         format!("== {}, {}, {}: {condition}", rehearsal.actor, way.name, operation.name);
-                    writeln!(out, "{}", terminal(&head))?;
+                    writeln!(out, "{}", flat(&head))?;
                     outcome.steps.iter().try_for_each(|one| step(one, out))?;
                 }
             }

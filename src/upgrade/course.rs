@@ -6,6 +6,7 @@ use crate::cluster::Unreachable;
 use crate::upgrade::actors::helm::{Dialect, Flags};
 use crate::upgrade::actors::{self, Command, Subject, Terminal, Workshop};
 use crate::upgrade::fate::{self, Snapshot};
+use crate::upgrade::secrets::Secrets;
 use crate::upgrade::trace::Step;
 use crate::upgrade::world::World;
 
@@ -13,6 +14,8 @@ use crate::upgrade::world::World;
 pub struct Course<W> {
     /// The cluster.
     pub world: W,
+    /// The values of Secrets that were met.
+    pub secrets: Secrets,
     last: Option<Arc<Snapshot>>,
 }
 
@@ -20,7 +23,7 @@ impl<W: World + Clone> Course<W> {
     /// A copy that goes its own way from here.
     #[must_use]
     pub fn fork(&self) -> Self {
-        Self { world: self.world.clone(), last: self.last.clone() }
+        Self { world: self.world.clone(), secrets: self.secrets.clone(), last: self.last.clone() }
     }
 }
 
@@ -43,7 +46,7 @@ pub struct Order<'o> {
 impl<W: World> Course<W> {
     /// Begins with a cluster as it is.
     pub fn new(world: W) -> Self {
-        Self { world, last: None }
+        Self { world, secrets: Secrets::default(), last: None }
     }
 
     /// The cluster's objects when the last step had settled.
@@ -55,6 +58,7 @@ impl<W: World> Course<W> {
             return Ok(Arc::clone(last));
         }
         let snapshot = Arc::new(Snapshot::new(self.world.objects()?));
+        snapshot.secrets().for_each(|secret| self.secrets.add(secret));
         self.last = Some(Arc::clone(&snapshot));
         Ok(snapshot)
     }

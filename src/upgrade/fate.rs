@@ -55,6 +55,14 @@ impl Snapshot {
         self.objects.values()
     }
 
+    /// All Secrets.
+    pub fn secrets(&self) -> impl Iterator<Item = &Arc<Value>> {
+        let first = ObjectName { kind: "Secret".to_owned(), namespace: String::new(), name: String::new() };
+        let own = self.objects.range((String::new(), first)..);
+        own.take_while(|((group, name), _)| group.is_empty() && name.kind == "Secret")
+            .map(|(_, object)| object)
+    }
+
     /// Groups and kinds that the cluster's CustomResourceDefinitions define.
     fn custom_kinds(&self) -> BTreeSet<(&str, &str)> {
         let crds =
@@ -63,7 +71,8 @@ impl Snapshot {
     }
 }
 
-fn counts(object: &Value) -> bool {
+/// Whether anybody looks at such an object.
+pub(super) fn counts(object: &Value) -> bool {
     let root_certificate = k8s::text(object, "/kind") == "ConfigMap"
         && k8s::text(object, "/metadata/name") == "kube-root-ca.crt";
     !NOISE.contains(&k8s::text(object, "/kind")) && !root_certificate

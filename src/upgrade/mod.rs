@@ -14,6 +14,7 @@ pub mod rehearse;
 pub mod release;
 pub mod renders;
 pub mod scenario;
+pub mod secrets;
 pub mod sizes;
 pub mod snapshots;
 pub mod specimen;

@@ -1,8 +1,11 @@
 //! What a rehearsal says: per actor the ways through the upgrade, per way the operations, per operation every outcome.
 
+use std::collections::BTreeSet;
+
 use serde::Serialize;
 
 use crate::finding::ObjectName;
+use crate::upgrade::secrets::Secrets;
 use crate::upgrade::trace::Step;
 
 /// How an operation ends, mildest first; the order decides which outcome is the worst.
@@ -108,6 +111,9 @@ pub enum Start {
     State(String),
 }
 
+/// What is said of a handed-in object that takes no part.
+const UNSERVED: &str = "could not be loaded from the state, no definition or built-in kind fits it; hand its CustomResourceDefinition in too";
+
 /// Everything rehearsed for one actor.
 #[derive(Clone, Debug, Serialize)]
 pub struct Rehearsal {
@@ -119,13 +125,31 @@ pub struct Rehearsal {
     pub start: Start,
     /// Objects alive before the first step, the release's own included.
     pub population: Vec<ObjectName>,
+    /// Handed-in objects that fit no kind that is served: they took no part.
+    pub unserved: Vec<ObjectName>,
     /// Why nothing could be rehearsed (the old chart does not install); empty otherwise.
     pub obstacle: String,
     /// The ways, the plain one first.
     pub ways: Vec<Way>,
+    /// The values that nothing said about it may show.
+    #[serde(skip)]
+    pub secrets: Secrets,
 }
 
 impl Rehearsal {
+    /// Every step of every outcome.
+    pub fn steps(&self) -> impl Iterator<Item = &Step> {
+        let operations = self.ways.iter().flat_map(|way| &way.operations);
+        operations.flat_map(|operation| &operation.outcomes).flat_map(|outcome| &outcome.steps)
+    }
+
+    /// What decides about objects and could not be looked into, each said once.
+    #[must_use]
+    pub fn unknowns(&self) -> BTreeSet<String> {
+        let notes = self.steps().flat_map(Step::unknowns).cloned();
+        notes.chain(self.unserved.iter().map(|name| format!("{name}: {UNSERVED}"))).collect()
+    }
+
     /// The worst verdict of all ways.
     #[must_use]
     pub fn verdict(&self) -> Verdict {

@@ -38,6 +38,16 @@ pub struct Event {
     pub changed: Vec<&'static str>,
 }
 
+/// Words of notes on something that decides about objects and that nobody could look into.
+const UNKNOWN: [&str; 2] = [crate::upgrade::fate::WAITS, "could not be executed"];
+
+impl Step {
+    /// Notes because of which the step's outcome can't be called safe.
+    pub fn unknowns(&self) -> impl Iterator<Item = &String> {
+        self.notes.iter().filter(|note| UNKNOWN.iter().any(|words| note.contains(words)))
+    }
+}
+
 /// One step of a rehearsal, settled.
 #[derive(Clone, Debug, Serialize)]
 pub struct Step {

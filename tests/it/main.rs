@@ -14,6 +14,7 @@ mod control_plane;
 mod kubelet;
 mod cases;
 mod cli;
+mod honesty;
 mod laws;
 mod layers;
 #[cfg(unix)]

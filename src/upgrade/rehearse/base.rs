@@ -8,13 +8,14 @@ use serde_json::Value;
 use super::{Plan, side_by_side};
 use crate::cluster::simulated::{Conditions, Simulated};
 use crate::cluster::{Cluster, Unreachable};
+use crate::finding::ObjectName;
 use crate::k8s::{self, Gvk};
 use crate::upgrade::actors::helm::{Dialect, Flags};
 use crate::upgrade::actors::{self, Actor, Command, Workshop};
 use crate::upgrade::course::{Course, Order};
 use crate::upgrade::release::{ApplyMethod, Release};
 use crate::upgrade::trace::Step;
-use crate::upgrade::{population, record};
+use crate::upgrade::{fate, population, record};
 
 /// A cluster with the old release.
 pub(super) struct Base {
@@ -22,6 +23,8 @@ pub(super) struct Base {
     pub(super) course: Course<Simulated>,
     /// Id of the actor that made the release.
     pub(super) made_by: String,
+    /// Handed-in objects of kinds that are not served there.
+    pub(super) unserved: Vec<ObjectName>,
 }
 
 /// The states to start from; an `Err` says why the old chart could not be installed.
@@ -39,7 +42,12 @@ pub(super) fn bases(
         world.wait(SETTLING)?;
         world.take_exchanges();
         world.take_notes();
-        return Ok(vec![Ok(Base { course: Course::new(world), made_by: maker(record).to_owned() })]);
+        let unserved = unserved(&mut world, given)?;
+        return Ok(vec![Ok(Base {
+            course: Course::new(world),
+            made_by: maker(record).to_owned(),
+            unserved,
+        })]);
     }
     // Who made the release is known as soon as its record is there.
     let makers: &[&str] = match record.as_ref().map(maker) {
@@ -114,7 +122,18 @@ fn base(
         }
     }
     course.world.take_exchanges();
-    Ok(Ok(Base { course, made_by: maker.to_owned() }))
+    let given = plan.state.as_ref().map(|state| state.objects.as_slice()).unwrap_or_default();
+    let unserved = unserved(&mut course.world, given)?;
+    Ok(Ok(Base { course, made_by: maker.to_owned(), unserved }))
+}
+
+/// Objects of kinds that neither the server nor any definition knows: no request can reach them.
+fn unserved(world: &mut Simulated, objects: &[Value]) -> Result<Vec<ObjectName>, Unreachable> {
+    let served: BTreeSet<(String, String)> =
+        world.discover()?.iter().map(|api| (api.resource.group.clone(), api.kind.clone())).collect();
+    let strangers = objects.iter().filter(|object| fate::counts(object) && !served.contains(&kind(object)));
+    let names: BTreeSet<ObjectName> = strangers.map(k8s::object_name).collect();
+    Ok(names.into_iter().collect())
 }
 
 /// Installs the old chart; when that fails, once more with what a person would try.

@@ -12,6 +12,7 @@ use crate::cluster::simulated::Simulated;
 use crate::upgrade::actors::helm::{Dialect, Forge};
 use crate::upgrade::actors::{Actor, Renderer, Subject, Workshop};
 use crate::upgrade::outcome::{Rehearsal, Start};
+use crate::upgrade::secrets::{Attentive, Secrets};
 use crate::upgrade::sizes::Sizes;
 use crate::upgrade::storage::Records;
 
@@ -79,33 +80,52 @@ pub fn rehearse(
     sizes: &Arc<Sizes>,
 ) -> Result<Rehearsal, Unreachable> {
     let (records, forge) = (Records::with_sizes(sizes), Forge::default());
+    let mut rehearsal = begun(actor, plan);
+    let secrets = rehearsal.secrets.clone();
+    let renderer = &Attentive::new(renderer, &secrets);
     let workshop = Workshop { renderer, records: &records, forge: &forge };
     let dialect = Dialect { helm: actor.version() };
-    let mut rehearsal = Rehearsal {
-        actor: actor.id().to_owned(),
-        version: format!("{}.{}", dialect.helm.major, dialect.helm.minor),
-        start: plan.state.as_ref().map_or(Start::BuiltIn, |state| Start::State(state.name.clone())),
-        population: Vec::new(),
-        obstacle: String::new(),
-        ways: Vec::new(),
-    };
     let mut bases = Vec::new();
     for base in base::bases(actor, plan, &workshop, fresh)? {
         match base {
             Ok(mut base) => {
+                base.course.secrets = secrets.clone();
+                base.course.snapshot()?.secrets().for_each(|secret| secrets.add(secret));
                 if rehearsal.population.is_empty() {
                     rehearsal.population = base.course.snapshot()?.names().cloned().collect();
                 }
+                rehearsal.unserved.extend(base.unserved.iter().cloned());
                 bases.push(base);
             }
             Err(obstacle) if rehearsal.obstacle.is_empty() => rehearsal.obstacle = obstacle,
             Err(_) => {}
         }
     }
+    rehearsal.unserved.sort();
+    rehearsal.unserved.dedup();
     let explored = side_by_side(&bases, |base| roads::explore(actor, dialect, plan, &workshop, base))?;
     rehearsal.ways = explored.into_iter().flatten().collect();
     if !rehearsal.ways.is_empty() {
         rehearsal.obstacle.clear();
     }
+    secrets.redact(&mut rehearsal);
     Ok(rehearsal)
+}
+
+/// A rehearsal of which nothing is known but its start.
+fn begun(actor: &dyn Actor, plan: &Plan) -> Rehearsal {
+    let helm = actor.version();
+    let secrets = Secrets::default();
+    let given = plan.state.as_ref().map(|state| state.objects.as_slice()).unwrap_or_default();
+    given.iter().for_each(|object| secrets.add(object));
+    Rehearsal {
+        actor: actor.id().to_owned(),
+        version: format!("{}.{}", helm.major, helm.minor),
+        start: plan.state.as_ref().map_or(Start::BuiltIn, |state| Start::State(state.name.clone())),
+        population: Vec::new(),
+        unserved: Vec::new(),
+        obstacle: String::new(),
+        ways: Vec::new(),
+        secrets,
+    }
 }

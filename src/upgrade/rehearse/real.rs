@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use super::Plan;
+use super::{Plan, begun};
 use crate::cluster::Unreachable;
 use crate::upgrade::actors::helm::{Dialect, Flags, Forge};
 use crate::upgrade::actors::{Actor, Command, Renderer, Workshop};
 use crate::upgrade::course::{Course, Order};
-use crate::upgrade::outcome::{Operation, Outcome, Rehearsal, Start, Verdict, Way};
+use crate::upgrade::outcome::{Operation, Outcome, Rehearsal, Verdict, Way};
 use crate::upgrade::population;
+use crate::upgrade::secrets::Attentive;
 use crate::upgrade::storage::Records;
 use crate::upgrade::trace::Step;
 use crate::upgrade::world::World;
@@ -28,24 +29,23 @@ pub fn rehearse_real<W: World>(
     world: W,
 ) -> Result<Rehearsal, Unreachable> {
     let (records, forge) = (Records::real(), Forge::default());
+    let mut rehearsal = begun(actor, plan);
+    let secrets = rehearsal.secrets.clone();
+    let renderer = &Attentive::new(renderer, &secrets);
     let workshop = Workshop { renderer, records: &records, forge: &forge };
     let dialect = Dialect { helm: actor.version() };
-    let mut road = Road { actor, dialect, plan, workshop: &workshop, course: Course::new(world) };
-    let mut rehearsal = Rehearsal {
-        actor: actor.id().to_owned(),
-        version: format!("{}.{}", dialect.helm.major, dialect.helm.minor),
-        start: plan.state.as_ref().map_or(Start::BuiltIn, |state| Start::State(state.name.clone())),
-        population: Vec::new(),
-        obstacle: String::new(),
-        ways: Vec::new(),
-    };
+    let mut course = Course::new(world);
+    course.secrets = secrets.clone();
+    let mut road = Road { actor, dialect, plan, workshop: &workshop, course };
     let installed = road.install()?;
     if installed.exit_code != 0 {
         installed.stderr.trim_end().clone_into(&mut rehearsal.obstacle);
+        secrets.redact(&mut rehearsal);
         return Ok(rehearsal);
     }
     rehearsal.population = road.course.snapshot()?.names().cloned().collect();
     rehearsal.ways = road.ways()?;
+    secrets.redact(&mut rehearsal);
     Ok(rehearsal)
 }
 

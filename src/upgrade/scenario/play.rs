@@ -18,6 +18,7 @@ use crate::upgrade::actors::{self, Command, Subject, Terminal, Workshop};
 use crate::upgrade::course::{Course, Order};
 use crate::upgrade::kubectl::{self, Kubectl, Tag};
 use crate::upgrade::link::Link;
+use crate::upgrade::secrets::{Attentive, Secrets, without_contents};
 use crate::upgrade::trace::Step;
 use crate::upgrade::world::World;
 use crate::upgrade::{population, snapshots};
@@ -42,8 +43,33 @@ pub fn play<W: World>(
     workshop: &Workshop<'_>,
     inputs: &mut Inputs<'_>,
 ) -> Result<Played, ScenarioError> {
+    let secrets = Secrets::default();
+    let renderer = &Attentive::new(workshop.renderer, &secrets);
+    let workshop = &Workshop { renderer, ..*workshop };
+    let mut course = Course::new(world);
+    course.secrets = secrets.clone();
+    let played = play_on(scenario, course, workshop, inputs);
+    let redactor = secrets.redactor();
+    match played {
+        Ok(mut played) => {
+            played.steps.iter_mut().for_each(|step| redactor.step(step));
+            Ok(played)
+        }
+        Err(ScenarioError(mut text)) => {
+            redactor.lines(&mut text);
+            Err(ScenarioError(text))
+        }
+    }
+}
+
+fn play_on<W: World>(
+    scenario: &Scenario,
+    course: Course<W>,
+    workshop: &Workshop<'_>,
+    inputs: &mut Inputs<'_>,
+) -> Result<Played, ScenarioError> {
     let subject = Subject { release: scenario.release.clone(), namespace: scenario.namespace.clone() };
-    let mut player = Player { scenario, subject, course: Course::new(world), workshop, inputs };
+    let mut player = Player { scenario, subject, course, workshop, inputs };
     player.start()?;
     let mut conditions = scenario.conditions.clone();
     let mut steps = Vec::new();
@@ -90,19 +116,14 @@ impl<W: World> Player<'_, '_, W> {
         let populated = self.scenario.start.steps.iter().any(|stage| stage.populate.is_some());
         if self.scenario.start.population == Population::BuiltIn && !populated {
             let step = self.populate()?;
-            if step.exit_code != 0 {
-                return Err(ScenarioError(format!(
-                    "start: the population is refused: {}",
-                    step.stderr.trim_end()
-                )));
-            }
+            went_well(&step, "the population")?;
         }
         let Some(file) = self.scenario.start.state.clone() else { return Ok(()) };
         let objects = self.documents(&file)?;
         self.by_hand("populate", &format!("kubectl apply -f {file}"), |kubectl, namespace| {
             kubectl.apply(&objects, namespace, kubectl::Apply { server_side: true, force_conflicts: true });
         })
-        .map(|_| ())
+        .and_then(|step| went_well(&step, "the state"))
     }
 
     fn stage(&mut self, stage: &Stage, conditions: &Conditions) -> Result<Step, ScenarioError> {
@@ -262,11 +283,13 @@ impl<W: World> Player<'_, '_, W> {
                 None => objects.push(Arc::new(object)),
             }
         }
+        objects.iter().for_each(|object| self.course.secrets.add(object));
         Ok(objects)
     }
 
     fn apply(&mut self, stage: &Stage, apply: &Apply) -> Result<Step, ScenarioError> {
         let mut objects: Vec<Arc<Value>> = apply.objects.iter().cloned().map(Arc::new).collect();
+        objects.iter().for_each(|object| self.course.secrets.add(object));
         if let Some(file) = &apply.file {
             objects.extend(self.documents(file)?);
         }
@@ -326,7 +349,11 @@ impl<W: World> Player<'_, '_, W> {
             }
         };
         let name = object_name(&patch.object)?;
-        let line = format!("kubectl patch {} --type {} -p {}", patch.object, patch.kind, patch.patch);
+        let shown = if name.kind == "Secret" { without_contents(&patch.patch) } else { patch.patch.clone() };
+        if name.kind == "Secret" {
+            self.course.secrets.add_patch(&patch.patch);
+        }
+        let line = format!("kubectl patch {} --type {} -p {shown}", patch.object, patch.kind);
         self.by_hand("patch", &line, |kubectl, _| kubectl.patch(&name, kind, patch.patch.clone()))
     }
 
@@ -392,6 +419,14 @@ impl<W: World> Player<'_, '_, W> {
         });
         step.map_err(unreachable)
     }
+}
+
+/// What is refused at the start would be missing from everything that follows.
+fn went_well(step: &Step, what: &str) -> Result<(), ScenarioError> {
+    if step.exit_code == 0 {
+        return Ok(());
+    }
+    Err(ScenarioError(format!("start: {what} is refused: {}", step.stderr.trim_end())))
 }
 
 /// Values as Helm would hold them: numbers of files are floats, `--set` is read on top.

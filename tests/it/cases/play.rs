@@ -278,6 +278,8 @@ impl Stage<'_> {
             version: String::new(),
             start: Start::State("case".to_owned()),
             population: Vec::new(),
+            unserved: Vec::new(),
+            secrets: Default::default(),
             obstacle: String::new(),
             ways: vec![Way {
                 name: "plain".to_owned(),

@@ -1,0 +1,184 @@
+//! The program on small charts: what it may not show, what it may not call safe, where it may not write.
+
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+fn run(arguments: &[&str]) -> Output {
+    command(arguments).output().unwrap()
+}
+
+#[expect(clippy::disallowed_methods, reason = "the program is tested from outside")]
+fn command(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_seatrial"));
+    command.args(arguments).env_remove("SEATRIAL_CHARTS_CACHE").env_remove("KUBECONFIG");
+    command
+}
+
+fn all(output: &Output) -> String {
+    format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
+}
+
+/// A chart with these templates; its path.
+fn chart(dir: &Path, version: &str, templates: &[(&str, &str)]) -> String {
+    let root = dir.join(version);
+    std::fs::create_dir_all(root.join("templates")).unwrap();
+    std::fs::write(root.join("Chart.yaml"), format!("apiVersion: v2\nname: demo\nversion: {version}\n"))
+        .unwrap();
+    for (name, text) in templates {
+        std::fs::write(root.join("templates").join(name), text).unwrap();
+    }
+    root.display().to_string()
+}
+
+const CONFIG: &str = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: plain}\ndata: {a: b}\n";
+
+fn hook(command: &str) -> String {
+    format!(
+        "apiVersion: batch/v1\nkind: Job\nmetadata:\n  name: mig\n  annotations: {{helm.sh/hook: pre-upgrade}}\nspec:\n  backoffLimit: 0\n  template:\n    spec:\n      restartPolicy: Never\n      containers:\n      - {{name: c, image: 'busybox:1', command: {command}}}\n"
+    )
+}
+
+#[test]
+fn values_of_secrets_are_shown_nowhere() {
+    let dir = tempfile::tempdir().unwrap();
+    let secret = |field: &str| format!("apiVersion: v1\nkind: Secret\nmetadata: {{name: login}}\n{field}\n");
+    // Wrong types, so that the server's refusals quote what they were given.
+    let cases = [
+        ("stringData: {password: [hunter2-correct-horse]}", "hunter2-correct-horse"),
+        ("stringData: {pin: 90210443}", "90210443"),
+        ("data: {password: {inner: hunter2-correct-horse}}", "hunter2-correct-horse"),
+        ("data: {password: 'hunter2 correct horse'}", "hunter2 correct horse"),
+        (
+            "type: kubernetes.io/dockerconfigjson\ndata: {.dockerconfigjson: aHVudGVyMi1jb3JyZWN0}",
+            "hunter2-correct",
+        ),
+    ];
+    let before = chart(dir.path(), "1.0.0", &[("c.yaml", CONFIG)]);
+    for (n, (field, value)) in cases.iter().enumerate() {
+        let after = chart(dir.path(), &format!("2.0.{n}"), &[("c.yaml", CONFIG), ("s.yaml", &secret(field))]);
+        for format in ["text", "json", "markdown", "html"] {
+            let output = run(&["verify", &before, &after, "-n", "ns", "-o", format]);
+            assert!(!all(&output).contains(value), "{field} {format}: {}", all(&output));
+        }
+        for format in ["text", "json"] {
+            let output = run(&["rehearse", &before, &after, "-n", "ns", "-o", format]);
+            assert!(!all(&output).contains(value), "{field} {format}: {}", all(&output));
+        }
+        // The other way round the old chart can't be installed, which is told on standard error.
+        let output = run(&["rehearse", &after, &before, "-n", "ns"]);
+        assert!(!all(&output).contains(value), "{field}: {}", all(&output));
+    }
+}
+
+#[test]
+fn what_a_hook_prints_of_a_secret_is_not_shown() {
+    let dir = tempfile::tempdir().unwrap();
+    let secret = "apiVersion: v1\nkind: Secret\nmetadata: {name: login}\nstringData: {password: hunter2-correct-horse}\n";
+    let job = hook(
+        "[sh, -c, 'echo \"bad login $PASSWORD\"; exit 3'], env: [{name: PASSWORD, valueFrom: {secretKeyRef: {name: login, key: password}}}]",
+    );
+    let before = chart(dir.path(), "1.0.0", &[("s.yaml", secret)]);
+    let after = chart(dir.path(), "2.0.0", &[("s.yaml", secret), ("j.yaml", &job)]);
+    let output = run(&["rehearse", &before, &after, "-n", "ns"]);
+    assert!(all(&output).contains("bad login (redacted)"), "{}", all(&output));
+    assert!(!all(&output).contains("hunter2"), "{}", all(&output));
+}
+
+#[test]
+fn a_hook_that_cant_be_executed_is_not_safe() {
+    let dir = tempfile::tempdir().unwrap();
+    let before = chart(dir.path(), "1.0.0", &[("c.yaml", CONFIG)]);
+    let known = chart(dir.path(), "2.0.0", &[("c.yaml", CONFIG), ("j.yaml", &hook("[sh, -c, 'exit 0']"))]);
+    let unknown = chart(dir.path(), "2.0.1", &[("c.yaml", CONFIG), ("j.yaml", &hook("[/app/migrate]"))]);
+    for arguments in [&["verify", "--gate", "loses"][..], &["rehearse"]] {
+        let output = run(&[arguments, &[&before, &known, "-n", "ns"]].concat());
+        assert_eq!(output.status.code(), Some(0), "{arguments:?}: {}", all(&output));
+    }
+    let output = run(&["verify", &before, &unknown, "-n", "ns", "--gate", "loses"]);
+    assert_eq!(output.status.code(), Some(1), "{}", all(&output));
+    assert!(all(&output).contains("could not be executed"), "{}", all(&output));
+    let output = run(&["rehearse", &before, &unknown, "-n", "ns"]);
+    assert_eq!(output.status.code(), Some(1), "{}", all(&output));
+}
+
+#[test]
+fn a_rehearsal_in_which_nothing_gets_through_is_not_safe() {
+    let dir = tempfile::tempdir().unwrap();
+    let before = chart(dir.path(), "1.0.0", &[("c.yaml", CONFIG)]);
+    let bad = "apiVersion: v1\nkind: Service\nmetadata: {name: web}\nspec: {ports: [{port: 99999999}]}\n";
+    let after = chart(dir.path(), "2.0.0", &[("c.yaml", CONFIG), ("s.yaml", bad)]);
+    let output = run(&["rehearse", &before, &after, "-n", "ns"]);
+    assert_eq!(output.status.code(), Some(1), "{}", all(&output));
+    assert!(all(&output).contains("no upgrade gets through"), "{}", all(&output));
+    let scenario = dir.path().join("s.yaml");
+    let text = "charts: {a: 2.0.0}\nrelease: r\nsteps:\n- install: {chart: a}\n";
+    std::fs::write(&scenario, text).unwrap();
+    let output = run(&["rehearse", "--scenario", scenario.to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(1), "{}", all(&output));
+    std::fs::write(&scenario, "charts: {a: 2.0.0}\nrelease: r\nsteps: []\n").unwrap();
+    let output = run(&["rehearse", "--scenario", scenario.to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(1), "{}", all(&output));
+}
+
+#[test]
+fn a_safe_verdict_names_what_does_not_end_well() {
+    let dir = tempfile::tempdir().unwrap();
+    let before = chart(dir.path(), "1.0.0", &[("c.yaml", CONFIG)]);
+    let after = chart(dir.path(), "2.0.0", &[("c.yaml", CONFIG), ("j.yaml", &hook("[sh, -c, 'exit 0']"))]);
+    let output = run(&["verify", &before, &after, "-n", "ns", "--gate", "loses"]);
+    let text = all(&output);
+    assert_eq!(output.status.code(), Some(0), "{text}");
+    let summary = text.lines().nth(1).unwrap_or_default();
+    assert!(!text.contains("breaks*") || summary.contains("can end with an error"), "{text}");
+    assert!(text.contains("breaks*"), "{text}");
+}
+
+#[test]
+fn handed_in_objects_of_unknown_kinds_are_named() {
+    let dir = tempfile::tempdir().unwrap();
+    let before = chart(dir.path(), "1.0.0", &[("c.yaml", CONFIG)]);
+    let state = dir.path().join("state.yaml");
+    std::fs::write(&state, "apiVersion: example.test/v1\nkind: Gadget\nmetadata: {name: g, namespace: ns}\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: own, namespace: ns}\n").unwrap();
+    let state = state.to_str().unwrap();
+    let output = run(&["verify", &before, &before, "-n", "ns", "--state", state]);
+    assert_eq!(output.status.code(), Some(1), "{}", all(&output));
+    assert!(all(&output).contains("Gadget/ns/g: could not be loaded"), "{}", all(&output));
+    assert!(!all(&output).contains("ConfigMap/ns/own: could not"), "{}", all(&output));
+    let output = run(&["rehearse", &before, &before, "-n", "ns", "--state", state]);
+    assert_eq!(output.status.code(), Some(1), "{}", all(&output));
+}
+
+#[test]
+fn outputs_never_overwrite_each_other_and_nobody_reading_is_an_error() {
+    let dir = tempfile::tempdir().unwrap();
+    let before = chart(dir.path(), "1.0.0", &[("c.yaml", CONFIG)]);
+    let twice = format!("-ojson={0}/a,-ohtml={0}/a", dir.path().display());
+    let mut arguments = vec!["verify", &before, &before];
+    arguments.extend(twice.split(','));
+    assert_eq!(run(&arguments).status.code(), Some(1));
+    assert!(!dir.path().join("a").exists());
+    assert_eq!(run(&["verify", &before, &before, "-o", "json="]).status.code(), Some(1));
+    let mut child =
+        command(&["verify", &before, &before]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{}", all(&output));
+}
+
+#[test]
+fn lines_of_a_chart_never_look_like_lines_of_the_report() {
+    let dir = tempfile::tempdir().unwrap();
+    let named = |value: &str| {
+        format!(
+            "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: plain\n  labels: {{\"x\\nSAFE  fake\": \"{value}\"}}\ndata: {{\"k\\nSAFE  fake\": \"{value}\\nSAFE  fake\\e[31m\"}}\n"
+        )
+    };
+    let before = chart(dir.path(), "1.0.0", &[("c.yaml", &named("a"))]);
+    let after = chart(dir.path(), "2.0.0", &[("c.yaml", &named("b"))]);
+    for arguments in [&["verify"][..], &["diff"], &["rehearse"]] {
+        let arguments: Vec<&str> = arguments.iter().copied().chain([before.as_str(), &after]).collect();
+        let text = all(&run(&arguments));
+        assert!(!text.lines().any(|line| line.starts_with("SAFE  fake")), "{text}");
+        assert!(!text.contains('\u{1b}'), "{text}");
+    }
+}

@@ -67,7 +67,7 @@ pub enum Propagation {
 }
 
 /// One request; [`Request::path`] gives the path a real server is asked.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Request {
     /// What is done.
     pub verb: Verb,

@@ -71,7 +71,7 @@ impl World for Simulated {
     }
 
     fn assume(&mut self, conditions: &Conditions) {
-        self.conditions = conditions.clone();
+        Simulated::assume(self, conditions);
     }
 
     fn settling_time(&self) -> f64 {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::Simulated;
-use super::conditions::Conditions;
+use super::conditions::{Conditions, Consulted};
 use super::store::{Change, Key};
 use crate::cluster::{ApiResource, Request, Resource, Response};
 use crate::k8s::At as _;
@@ -32,7 +32,7 @@ pub struct Api<'a> {
 impl Api<'_> {
     /// Sends a request under the controller's name; it is recorded in the trace.
     pub fn send(&mut self, request: &Request) -> Response {
-        self.server.exchange(request, self.by)
+        self.server.try_again(request, self.by)
     }
 
     /// Seconds since the rehearsal began.
@@ -96,6 +96,11 @@ impl Api<'_> {
         &self.server.conditions
     }
 
+    /// Where controllers note which conditions came into play.
+    pub(super) fn consulted(&self) -> &Consulted {
+        &self.server.consulted
+    }
+
     /// The outside world's part, for controllers that use it up.
     pub fn conditions_mut(&mut self) -> &mut Conditions {
         &mut self.server.conditions
@@ -105,6 +110,16 @@ impl Api<'_> {
     #[must_use]
     pub fn dependents(&self, uid: &str) -> Vec<Key> {
         self.server.store.dependents(uid).to_vec()
+    }
+
+    /// The objects of a kind that name an object among their owners, in order of their names; owners live beside them.
+    #[must_use]
+    pub fn owned_by(&self, owner: &Value, group: &str, kind: &str) -> Vec<Arc<Value>> {
+        let text = |pointer: &str| crate::k8s::text(owner, pointer);
+        let mut keys: Vec<&Key> = self.server.store.dependents(text("/metadata/uid")).iter().collect();
+        keys.retain(|key| &*key.kind == kind && &*key.group == group && key.namespace == text("/metadata/namespace"));
+        keys.sort_unstable_by(|a, b| a.name.cmp(&b.name));
+        keys.into_iter().filter_map(|key| self.by_key(key)).cloned().collect()
     }
 
     /// The object at a key, without a request.

@@ -5,6 +5,7 @@
 //! outcome can be reached on purpose; scenario files write them under `conditions`.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::{Deserialize, Serialize};
 
@@ -29,6 +30,55 @@ impl Conditions {
     #[must_use]
     pub fn pullable(&self, image: &str) -> bool {
         !self.images.iter().any(|part| !part.is_empty() && image.contains(part.as_str()))
+    }
+}
+
+/// Which conditions came into play so far: those where another answer would have changed the course of things.
+///
+/// Two runs whose conditions differ only in what never came into play are one and the same run.
+#[derive(Debug, Default)]
+pub struct Consulted {
+    leader: AtomicBool,
+    hooks: AtomicBool,
+    certificates: AtomicBool,
+}
+
+impl Consulted {
+    /// Notes that a hook met a change of the lead.
+    pub(super) fn leader(&self) {
+        self.leader.store(true, Ordering::Relaxed);
+    }
+
+    /// Notes that a hook Job ran.
+    pub(super) fn hooks(&self) {
+        self.hooks.store(true, Ordering::Relaxed);
+    }
+
+    /// Notes that a webhook was called while its certificate was new.
+    pub(super) fn certificates(&self) {
+        self.certificates.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether a run under `others` could have gone another way than the one under `own` that these notes are from.
+    #[must_use]
+    pub fn tells_apart(&self, own: &Conditions, others: &Conditions) -> bool {
+        let noted = |flag: &AtomicBool| flag.load(Ordering::Relaxed);
+        own.leader != others.leader && noted(&self.leader)
+            || own.hooks != others.hooks && noted(&self.hooks)
+            || own.certificates != others.certificates && noted(&self.certificates)
+            || own.images != others.images
+            || own.timing != others.timing
+    }
+}
+
+impl Clone for Consulted {
+    fn clone(&self) -> Self {
+        let copy = |flag: &AtomicBool| AtomicBool::new(flag.load(Ordering::Relaxed));
+        Self {
+            leader: copy(&self.leader),
+            hooks: copy(&self.hooks),
+            certificates: copy(&self.certificates),
+        }
     }
 }
 

@@ -21,7 +21,7 @@ mod status;
 mod store;
 
 pub use api::{Api, Controller};
-pub use conditions::Conditions;
+pub use conditions::{Conditions, Consulted};
 pub use store::{Change, Key};
 pub use webhooks::{WebhookAnswer, WebhookCall, Webhooks};
 
@@ -37,6 +37,7 @@ const ROUNDS: usize = 200;
 pub struct Simulated {
     /// What the outside world does.
     pub conditions: Conditions,
+    consulted: Consulted,
     /// Whose name the requests of [`Cluster::send`] carry in the trace.
     pub actor: String,
     kube_version: String,
@@ -53,8 +54,27 @@ pub struct Simulated {
     controllers: Vec<Slot>,
     webhooks: Vec<Box<dyn Webhooks>>,
     changes: Vec<Arc<Change>>,
+    refused: Option<Arc<Refused>>,
     exchanges: Vec<Exchange>,
     notes: Vec<String>,
+}
+
+/// The last request that was refused, and when.
+struct Refused {
+    by: String,
+    revision: u64,
+    request: Request,
+    response: Response,
+}
+
+impl Refused {
+    /// Whether the same request would be refused now: only certificates change by time alone.
+    fn stands(&self, server: &Simulated, request: &Request, by: &str) -> bool {
+        self.revision == server.revision
+            && server.conditions.certificates == conditions::Certificates::Settled
+            && self.by == by
+            && self.request == *request
+    }
 }
 
 /// A controller, when it is due, and how far it has read the changes.
@@ -69,6 +89,7 @@ impl Clone for Simulated {
         let fork = |slot: &Slot| Slot { controller: slot.controller.fork(), due: slot.due, seen: slot.seen };
         Self {
             conditions: self.conditions.clone(),
+            consulted: self.consulted.clone(),
             actor: self.actor.clone(),
             kube_version: self.kube_version.clone(),
             minor: self.minor,
@@ -83,6 +104,7 @@ impl Clone for Simulated {
             controllers: self.controllers.iter().map(fork).collect(),
             webhooks: self.webhooks.iter().map(|w| w.fork()).collect(),
             changes: self.changes.clone(),
+            refused: self.refused.clone(),
             exchanges: self.exchanges.clone(),
             notes: self.notes.clone(),
         }
@@ -108,6 +130,7 @@ impl Simulated {
         let minor = kube_version.split('.').nth(1).and_then(|m| m.parse().ok()).unwrap_or(34);
         let mut cluster = Self {
             conditions: Conditions::default(),
+            consulted: Consulted::default(),
             actor: "client".to_owned(),
             kube_version: kube_version.to_owned(),
             minor,
@@ -122,6 +145,7 @@ impl Simulated {
             controllers: Vec::new(),
             webhooks: Vec::new(),
             changes: Vec::new(),
+            refused: None,
             exchanges: Vec::new(),
             notes: Vec::new(),
         };
@@ -153,6 +177,18 @@ impl Simulated {
     /// Adds the programs behind webhooks; the first model that answers a call decides it.
     pub fn add_webhooks(&mut self, webhooks: Box<dyn Webhooks>) {
         self.webhooks.push(webhooks);
+    }
+
+    /// Fixes what the outside world does from now on; what came into play before is forgotten.
+    pub fn assume(&mut self, conditions: &Conditions) {
+        self.conditions = conditions.clone();
+        self.consulted = Consulted::default();
+    }
+
+    /// Which conditions came into play since they were fixed.
+    #[must_use]
+    pub fn consulted(&self) -> &Consulted {
+        &self.consulted
     }
 
     /// Takes the exchanges since the last call.
@@ -200,6 +236,28 @@ impl Simulated {
     /// Handles a request in someone's name and records it; controllers get no turn.
     fn exchange(&mut self, request: &Request, by: &str) -> Response {
         let response = self.serve(request, by);
+        self.record(request, by, &response);
+        response
+    }
+
+    /// As [`Simulated::exchange`], for those who try again and again: what was refused is refused again as long as nothing
+    /// has changed.
+    fn try_again(&mut self, request: &Request, by: &str) -> Response {
+        let again = self.refused.as_ref().filter(|last| last.stands(self, request, by));
+        if let Some(response) = again.map(|last| last.response.clone()) {
+            self.record(request, by, &response);
+            return response;
+        }
+        let response = self.exchange(request, by);
+        if !response.ok() {
+            let (request, response) = (request.clone(), response.clone());
+            self.refused =
+                Some(Arc::new(Refused { by: by.to_owned(), revision: self.revision, request, response }));
+        }
+        response
+    }
+
+    fn record(&mut self, request: &Request, by: &str, response: &Response) {
         self.exchanges.push(Exchange {
             at: self.now,
             by: by.to_owned(),
@@ -207,7 +265,6 @@ impl Simulated {
             status: response.status,
             message: response.message().to_owned(),
         });
-        response
     }
 
     /// Gives controllers their turns until nobody has anything left to do at this instant.

@@ -4,10 +4,10 @@ use crate::upgrade::fate::wrote;
 use crate::upgrade::outcome::{Outcome, Verdict, worst_first};
 use crate::upgrade::trace::Step;
 
-/// One try: its condition in words and what happened.
+/// One try: its conditions in words and what happened.
 pub(super) struct Try {
-    /// When.
-    pub(super) condition: String,
+    /// When: what was tried, and what can't go another way.
+    pub(super) conditions: Vec<String>,
     /// What happened.
     pub(super) step: Step,
 }
@@ -45,8 +45,8 @@ pub(super) fn gather(tries: Vec<Try>) -> Vec<Outcome> {
 
 fn outcome(group: Vec<Try>, alone: bool) -> Option<Outcome> {
     let verdict = group.first()?.verdict();
-    let mut conditions: Vec<String> =
-        group.iter().map(|one| one.condition.clone()).filter(|condition| !condition.is_empty()).collect();
+    let conditions = group.iter().flat_map(|one| &one.conditions).filter(|condition| !condition.is_empty());
+    let mut conditions: Vec<String> = conditions.cloned().collect();
     conditions.dedup();
     let step = group.into_iter().next()?.step;
     let lost = step.lost_objects.clone();

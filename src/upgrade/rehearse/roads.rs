@@ -27,7 +27,6 @@ use crate::upgrade::inventory::{Item, Place, inventory};
 use crate::upgrade::kubectl::{Apply, Kubectl, Tag};
 use crate::upgrade::link::Link;
 use crate::upgrade::outcome::{Operation, Verdict, Way};
-use crate::upgrade::world::World;
 
 /// States from which follow-ups are tried.
 const STATES: usize = 3;
@@ -198,7 +197,8 @@ impl Explorer<'_> {
         let webhooks = has_webhooks(start.snapshot()?.as_ref());
         let hooks = self.hooks(&[HookEvent::PreUpgrade, HookEvent::PostUpgrade]);
         let (mut reached, mut tries) = (Vec::new(), Vec::new());
-        for (condition, course, one) in self.upgrades(&start, recipe, &trials(hooks, webhooks))? {
+        for (course, one) in self.upgrades(&start, recipe, &trials(hooks, webhooks))? {
+            let condition = one.conditions.first().cloned().unwrap_or_default();
             reached.push((condition, course, one.verdict(), one.step.exit_code));
             tries.push(one);
         }
@@ -229,24 +229,33 @@ impl Explorer<'_> {
         Ok((way, stderr))
     }
 
-    /// The upgrade under every set of conditions, or under the first alone when nothing was written: then nothing of
-    /// what chance decides came into play.
+    /// The upgrade under every set of conditions that can lead elsewhere.
     fn upgrades(
         &self,
         start: &Course<Simulated>,
         recipe: &Recipe,
         trials: &[Trial],
-    ) -> Result<Vec<(String, Course<Simulated>, Try)>, Unreachable> {
-        let upgrade = |trial: &Trial| {
-            let (course, one) = self.attempt(start, trial, &self.upgrade(recipe, &[]), "")?;
-            Ok((trial.condition.clone(), course, one))
-        };
+    ) -> Result<Vec<End>, Unreachable> {
+        self.ends(start, trials, &self.upgrade(recipe, &[]), "")
+    }
+
+    /// How a command ends under the first set of conditions, and under those of the others that came into play then.
+    fn ends(
+        &self,
+        start: &Course<Simulated>,
+        trials: &[Trial],
+        order: &Order<'_>,
+        prefix: &str,
+    ) -> Result<Vec<End>, Unreachable> {
         let Some((first, others)) = trials.split_first() else { return Ok(Vec::new()) };
-        let mut ends = vec![upgrade(first)?];
-        if ends.iter().all(|(_, _, one)| one.verdict() != Verdict::Refused) {
-            ends.extend(side_by_side(others, upgrade)?);
-        }
-        Ok(ends)
+        let (course, mut one) = self.attempt(start, first, order, prefix)?;
+        let differs = |trial: &&Trial| {
+            course.world.consulted().tells_apart(&first.conditions, &trial.conditions)
+        };
+        let (others, alike): (Vec<&Trial>, Vec<&Trial>) = others.iter().partition(differs);
+        one.conditions.extend(alike.into_iter().map(|trial| joined(prefix, &trial.condition)));
+        let more = side_by_side(&others, |trial| self.attempt(start, trial, order, prefix))?;
+        Ok(std::iter::once((course, one)).chain(more).collect())
     }
 
     fn hooks(&self, events: &[HookEvent]) -> bool {
@@ -288,10 +297,7 @@ impl Explorer<'_> {
         states: &[Reached],
         webhooks: bool,
     ) -> Result<Vec<Operation>, Unreachable> {
-        side_by_side(&self.what_follows(recipe, webhooks), |next| {
-            let states = if next.anywhere { states } else { good(states) };
-            self.follow_up(states, next)
-        })
+        side_by_side(&self.what_follows(recipe, webhooks), |next| self.follow_up(states, next))
     }
 
     /// What may come after an upgrade.
@@ -300,8 +306,8 @@ impl Explorer<'_> {
         let back = before(&[HookEvent::PreRollback, HookEvent::PostRollback]);
         let leave = self.hooks(&[HookEvent::PreDelete, HookEvent::PostDelete]);
         let mut next = vec![
-            Next::new("upgrade again", recipe.flags.clone(), Act::Upgrade(recipe.clone())).anywhere(),
-            Next::new("rollback", Vec::new(), Act::Rollback).anywhere().under(trials(back, webhooks)),
+            Next::new("upgrade again", recipe.flags.clone(), Act::Upgrade(recipe.clone())),
+            Next::new("rollback", Vec::new(), Act::Rollback).under(trials(back, webhooks)),
         ];
         for force in self.actor.forces() {
             let flags = force.iter().map(|flag| (*flag).to_owned()).collect();
@@ -321,12 +327,11 @@ impl Explorer<'_> {
     }
 
     fn follow_up(&self, states: &[Reached], next: &Next) -> Result<Operation, Unreachable> {
-        let pairs: Vec<(&Reached, &Trial)> =
-            states.iter().flat_map(|state| next.trials.iter().map(move |trial| (state, trial))).collect();
-        let tries = side_by_side(&pairs, |((condition, course, ..), trial)| {
+        let tries = side_by_side(states, |(condition, course, ..)| {
             let prefix = if states.len() > 1 { format!("{AFTERWARDS}{condition}") } else { String::new() };
-            self.attempt(course, trial, &self.next_order(next), &prefix).map(|(_, one)| one)
+            self.ends(course, &next.trials, &self.next_order(next), &prefix)
         })?;
+        let tries = tries.into_iter().flatten().map(|(_, one)| one).collect();
         Ok(Operation { name: next.name.to_owned(), flags: next.flags.clone(), outcomes: gather(tries) })
     }
 
@@ -348,12 +353,7 @@ impl Explorer<'_> {
         let mut course = start.fork();
         course.world.assume(&trial.conditions);
         let step = course.run(self.workshop, order)?;
-        let condition = [prefix, &trial.condition]
-            .into_iter()
-            .filter(|part| !part.is_empty())
-            .collect::<Vec<_>>()
-            .join("; ");
-        Ok((course, Try { condition, step }))
+        Ok((course, Try { conditions: vec![joined(prefix, &trial.condition)], step }))
     }
 
     fn order(&self, command: Command, words: &str, flags: &[String]) -> Order<'_> {
@@ -453,14 +453,21 @@ impl Explorer<'_> {
     }
 }
 
+/// A condition after the one that its state came about under.
+fn joined(prefix: &str, condition: &str) -> String {
+    let parts: Vec<&str> = [prefix, condition].into_iter().filter(|part| !part.is_empty()).collect();
+    parts.join("; ")
+}
+
+/// Where a command led, and how it ended.
+type End = (Course<Simulated>, Try);
+
 /// One thing that may come after an upgrade.
 struct Next {
     name: &'static str,
     flags: Vec<String>,
     act: Act,
     trials: Vec<Trial>,
-    /// Whether it is tried from every state that the upgrade may lead to, or from a good one alone.
-    anywhere: bool,
 }
 
 /// What is done.
@@ -472,23 +479,12 @@ enum Act {
 
 impl Next {
     fn new(name: &'static str, flags: Vec<String>, act: Act) -> Self {
-        Self { name, flags, act, trials: vec![Trial::calm()], anywhere: false }
-    }
-
-    fn anywhere(self) -> Self {
-        Self { anywhere: true, ..self }
+        Self { name, flags, act, trials: vec![Trial::calm()] }
     }
 
     fn under(self, trials: Vec<Trial>) -> Self {
         Self { trials, ..self }
     }
-}
-
-/// The first state that a good end led to, or the first at all: what follows a good end does not hang on how the good
-/// end came about.
-fn good(states: &[Reached]) -> &[Reached] {
-    let at = states.iter().position(|state| state.3 == 0).unwrap_or(0);
-    states.get(at..).and_then(|rest| rest.get(..1)).unwrap_or_default()
 }
 
 /// A state that an upgrade led to: under which condition, the cluster, verdict, exit code.

@@ -61,7 +61,7 @@ impl Controller for Certificates {
 /// Whether a manager's program runs at all.
 fn started(api: &Api<'_>, manager: &Manager) -> bool {
     let pullable = pods::images(&manager.pod).all(|image| api.conditions().pullable(image));
-    pullable && !matches!(trainer::obstacle(api, manager), Some(Obstacle::Crash(_)))
+    pullable && !trainer::crashes(api, manager)
 }
 
 /// Namespace and name of the Secret whose certificates a manager serves.
@@ -174,11 +174,17 @@ fn selects(api: &Api<'_>, namespace: &str, service: &str, manager: &Manager) -> 
     selector.is_some_and(|s| s.iter().all(|(key, value)| labels.and_then(|l| l.get(key)) == Some(value)))
 }
 
-/// Whether a webhook call to this manager would meet an outdated certificate at this moment.
+/// Whether a webhook call to this manager meets an outdated certificate at this moment.
 pub(super) fn rotating(api: &Api<'_>, manager: &Manager) -> bool {
-    if api.conditions().certificates == conditions::Certificates::Settled {
+    if !renewed(api, manager) {
         return false;
     }
+    api.consulted().certificates();
+    api.conditions().certificates == conditions::Certificates::Rotating
+}
+
+/// Whether a manager's certificate is so new that its pods may not serve it yet.
+fn renewed(api: &Api<'_>, manager: &Manager) -> bool {
     let Some((namespace, name)) = secret_of(manager) else { return false };
     let Some(secret) = api.get("", "Secret", &namespace, &name) else { return false };
     if !filled(secret) {

@@ -74,12 +74,22 @@ fn is_hook(job: &Value) -> bool {
     annotation(job, "helm.sh/hook").is_some()
 }
 
+/// Whether a hook holds back until a change of the lead is over.
+fn waits_for_leader(api: &Api<'_>, job: &Value) -> bool {
+    if !is_hook(job) || !election::pending(api) {
+        return false;
+    }
+    api.consulted().leader();
+    api.conditions().leader == LeaderTiming::BeforeHook
+}
+
 impl Programs {
     fn sync(&mut self, api: &mut Api<'_>, pod: &Value) -> Option<f64> {
         let job = job_of(api, pod)?;
         let uid = text(pod, "/metadata/uid").to_owned();
         let hook = is_hook(&job);
         let outcome = if hook {
+            api.consulted().hooks();
             api.conditions().hooks.outcome(text(&job, "/metadata/name"))
         } else {
             HookOutcome::Succeeds
@@ -119,9 +129,7 @@ impl Programs {
         if api.now() < start {
             return Some(start);
         }
-        let held =
-            is_hook(job) && api.conditions().leader == LeaderTiming::BeforeHook && election::pending(api);
-        if held && api.now() < start + PATIENCE {
+        if waits_for_leader(api, job) && api.now() < start + PATIENCE {
             return Some(start + PATIENCE);
         }
         let uid = text(pod, "/metadata/uid").to_owned();

@@ -27,6 +27,10 @@ impl Controller for Definitions {
     }
 
     fn run(&mut self, api: &mut Api<'_>) -> Option<f64> {
+        // Names are taken when a definition is written; one that is deleted waits until the last of its objects is gone.
+        if !api.changes().iter().any(|change| &*change.key.kind == KIND || change.new.is_none()) {
+            return None;
+        }
         let pending: Vec<Arc<Value>> =
             api.list(GROUP, KIND, "").filter(|crd| pending(crd)).cloned().collect();
         for crd in pending {

@@ -216,19 +216,21 @@ impl Managers {
         for ignored in apply.ignored {
             mine = mine.without(&Element::Field((*ignored).to_owned()));
         }
-        let last = self.owned.get(&by).cloned();
-        if last.as_ref().is_some_and(|last| last.says_no_more(&mine, apply)) && merged == *apply.live {
+        let last = self.owned.get(&by);
+        if last.is_some_and(|last| last.says_no_more(&mine, apply)) && merged == *apply.live {
             return Ok(merged);
         }
         let mut managers = self.clone();
         // An apply that leaves the object alone gets no time of its own.
-        let time = last.as_ref().map_or("", |l| &l.time).to_owned();
+        let time = last.map_or("", |l| &l.time).to_owned();
+        // Who sets all that it set before takes nothing away.
+        let pruning = last.filter(|last| !last.set.within(&mine));
         managers
             .owned
             .insert(by.clone(), Owned { set: mine, api_version: apply.api_version.to_owned(), time });
-        let pruned = match &last {
-            Some(last) if !last.set.is_empty() => managers.prune(of, &merged, &last.set),
-            _ => merged,
+        let pruned = match pruning {
+            Some(last) => managers.prune(of, &merged, &last.set),
+            None => merged,
         };
         managers.settle_conflicts(of, apply, &pruned, &by)?;
         if let Some(owned) = managers.owned.get_mut(&by) {

@@ -86,6 +86,15 @@ impl FieldSet {
         }
     }
 
+    /// Whether every path is in the other set too.
+    #[must_use]
+    pub fn within(&self, other: &Self) -> bool {
+        let below = |(element, set): (&Element, &Self)| {
+            set.is_empty() || other.children.get(element).is_some_and(|other| set.within(other))
+        };
+        self.members.is_subset(&other.members) && self.children.iter().all(below)
+    }
+
     /// The paths in both sets.
     #[must_use]
     pub fn intersection(&self, other: &Self) -> Self {
@@ -209,5 +218,6 @@ mod tests {
         assert_eq!(a.difference(&b).paths(), [".a", ".b.d"]);
         assert_eq!(a.intersection(&b).paths(), [".b.c"]);
         assert_eq!(a.union(&b).paths(), [".a", ".b", ".b.c", ".b.d"]);
+        assert!(a.intersection(&b).within(&a) && a.within(&a.union(&b)) && !b.within(&a));
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! Behaviour of kube-controller-manager 1.34, `pkg/controller/deployment` (`rolling.go`, `recreate.go`, `sync.go`).
 
+use std::cell::LazyCell;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
@@ -12,9 +13,12 @@ use super::turn::{Seen, Turn, version};
 use super::{owner, pods, status};
 use crate::cluster::{PatchType, Request, Resource};
 use crate::k8s::At as _;
-use crate::k8s::text;
+use crate::k8s::{annotation, text};
 
 const HASH: &str = "pod-template-hash";
+
+/// Annotation by which a ReplicaSet is known again although the server has filled in defaults.
+const TEMPLATE: &str = "deployment.kubernetes.io/template";
 
 /// The Deployment controller.
 #[derive(Clone, Debug, Default)]
@@ -59,9 +63,9 @@ fn replicas(set: &Value) -> i64 {
 
 /// The ReplicaSets of a Deployment.
 fn own(api: &Api<'_>, deployment: &Value) -> Vec<Arc<Value>> {
-    let namespace = text(deployment, "/metadata/namespace");
-    let sets = api.list("apps", "ReplicaSet", namespace);
-    sets.filter(|set| owner::controls(deployment, set)).cloned().collect()
+    let mut sets = api.owned_by(deployment, "apps", "ReplicaSet");
+    sets.retain(|set| owner::controls(deployment, set));
+    sets
 }
 
 /// The versions of a Deployment, its ReplicaSets and their pods.
@@ -76,8 +80,8 @@ fn versions(api: &Api<'_>, deployment: &Value, sets: &[Arc<Value>]) -> Vec<u64> 
 
 fn sync(api: &mut Api<'_>, deployment: &Value, sets: Vec<Arc<Value>>) {
     let namespace = text(deployment, "/metadata/namespace").to_owned();
-    let template = deployment.at("/spec/template").cloned().unwrap_or(Value::Null);
-    let (new, old): (Vec<_>, Vec<_>) = sets.into_iter().partition(|set| same_template(set, &template));
+    let template = Template::of(deployment);
+    let (new, old): (Vec<_>, Vec<_>) = sets.into_iter().partition(|set| template.runs_in(set));
     let recreate = text(deployment, "/spec/strategy/type") == "Recreate";
     let waiting = recreate && old.iter().any(|set| replicas(set) > 0 || !pods::of(api, set).is_empty());
     match new.first() {
@@ -101,12 +105,24 @@ fn sync(api: &mut Api<'_>, deployment: &Value, sets: Vec<Arc<Value>>) {
     report(api, deployment, &namespace, &template);
 }
 
-/// Whether a ReplicaSet runs this template; its own label is not part of the comparison.
-fn same_template(set: &Value, template: &Value) -> bool {
-    let own = set.at("/spec/template").unwrap_or(&Value::Null);
-    same_without(own, template, &["metadata", "labels", HASH])
-        || text(set, "/metadata/annotations/deployment.kubernetes.io~1template")
-            == owner::template_hash(template)
+/// The pods that a Deployment wants, and the hash that their ReplicaSet is named by.
+struct Template<'d> {
+    value: &'d Value,
+    hash: LazyCell<String, Box<dyn FnOnce() -> String + 'd>>,
+}
+
+impl<'d> Template<'d> {
+    fn of(deployment: &'d Value) -> Self {
+        let value = deployment.at("/spec/template").unwrap_or(&Value::Null);
+        Self { value, hash: LazyCell::new(Box::new(|| owner::template_hash(value))) }
+    }
+
+    /// Whether a ReplicaSet runs this template; its own label is not part of the comparison.
+    fn runs_in(&self, set: &Value) -> bool {
+        let own = set.at("/spec/template").unwrap_or(&Value::Null);
+        same_without(own, self.value, &["metadata", "labels", HASH])
+            || annotation(set, TEMPLATE).is_some_and(|hash| hash == *self.hash)
+    }
 }
 
 /// Whether a value equals another when what lies at a path is taken out of it.
@@ -146,9 +162,9 @@ fn share(percent: i64, of: i64, up: bool) -> i64 {
     if up { (product + 99) / 100 } else { product / 100 }
 }
 
-fn create(api: &mut Api<'_>, deployment: &Value, template: &Value, old: &[Arc<Value>]) {
-    let hash = owner::template_hash(template);
-    let mut template = template.clone();
+fn create(api: &mut Api<'_>, deployment: &Value, wanted: &Template<'_>, old: &[Arc<Value>]) {
+    let hash = wanted.hash.as_str();
+    let mut template = wanted.value.clone();
     template["metadata"]["labels"][HASH] = json!(hash);
     let mut selector = deployment.at("/spec/selector").cloned().unwrap_or_else(|| json!({}));
     selector["matchLabels"][HASH] = json!(hash);
@@ -160,7 +176,7 @@ fn create(api: &mut Api<'_>, deployment: &Value, template: &Value, old: &[Arc<Va
         map.remove("kubectl.kubernetes.io/last-applied-configuration");
         map.insert("deployment.kubernetes.io/desired-replicas".to_owned(), json!(wanted.to_string()));
         map.insert("deployment.kubernetes.io/max-replicas".to_owned(), json!((wanted + surge).to_string()));
-        map.insert("deployment.kubernetes.io/template".to_owned(), json!(hash));
+        map.insert(TEMPLATE.to_owned(), json!(hash));
         map.insert(REVISION.to_owned(), json!((last_revision(old) + 1).to_string()));
     }
     let namespace = text(deployment, "/metadata/namespace");
@@ -182,7 +198,7 @@ fn create(api: &mut Api<'_>, deployment: &Value, template: &Value, old: &[Arc<Va
 const REVISION: &str = "deployment.kubernetes.io/revision";
 
 fn revision(set: &Value) -> i64 {
-    crate::k8s::annotation(set, REVISION).and_then(|text| text.parse().ok()).unwrap_or(0)
+    annotation(set, REVISION).and_then(|text| text.parse().ok()).unwrap_or(0)
 }
 
 fn last_revision(sets: &[Arc<Value>]) -> i64 {
@@ -195,7 +211,7 @@ fn renumber(api: &mut Api<'_>, set: &Arc<Value>, old: &[Arc<Value>]) {
     if own > last {
         return;
     }
-    let history = crate::k8s::annotation(set, "deployment.kubernetes.io/revision-history").unwrap_or("");
+    let history = annotation(set, "deployment.kubernetes.io/revision-history").unwrap_or("");
     let history = if history.is_empty() { own.to_string() } else { format!("{history},{own}") };
     let patch = json!({"metadata": {"annotations": {
         REVISION: (last + 1).to_string(), "deployment.kubernetes.io/revision-history": history,
@@ -241,25 +257,24 @@ fn scale(api: &mut Api<'_>, set: &Value, target: i64) {
     api.send(&Request::patch(&replica_sets(), namespace, name, PatchType::Merge, patch));
 }
 
-fn report(api: &mut Api<'_>, deployment: &Value, namespace: &str, template: &Value) {
-    let sets: Vec<Arc<Value>> = api
-        .list("apps", "ReplicaSet", namespace)
-        .filter(|s| owner::controls(deployment, s))
-        .cloned()
-        .collect();
+fn report(api: &mut Api<'_>, deployment: &Value, namespace: &str, template: &Template<'_>) {
     let (mut total, mut updated, mut ready) = (0, 0, 0);
-    for set in &sets {
-        for pod in pods::of(api, set).iter().filter(|p| pods::active(p)) {
+    let mut name = String::new();
+    for set in own(api, deployment) {
+        let current = template.runs_in(&set);
+        if current && name.is_empty() {
+            text(&set, "/metadata/name").clone_into(&mut name);
+        }
+        for pod in pods::of(api, &set).iter().filter(|p| pods::active(p)) {
             total += 1;
-            updated += i64::from(same_template(set, template));
+            updated += i64::from(current);
             ready += i64::from(pods::ready(pod));
         }
     }
     let wanted = replicas(deployment);
     let (_, missing) = bounds(deployment);
-    let name = sets.iter().find(|s| same_template(s, template)).map_or("", |s| text(s, "/metadata/name"));
     let complete = updated == wanted && total == wanted && ready == wanted;
-    let conditions = rollout_conditions(ready >= wanted - missing, complete, name);
+    let conditions = rollout_conditions(ready >= wanted - missing, complete, &name);
     let mut state = json!({
         "observedGeneration": number(deployment, "/metadata/generation").unwrap_or(1),
         "conditions": status::conditions(deployment, &conditions, api.now()),

@@ -57,7 +57,7 @@ pub(super) fn ends(pod: &Value) -> bool {
 }
 
 impl Kubelet {
-    fn sync(&mut self, api: &mut Api<'_>, pod: &Value) -> Option<f64> {
+    fn sync(&mut self, api: &mut Api<'_>, pod: &Arc<Value>) -> Option<f64> {
         let uid = text(pod, "/metadata/uid").to_owned();
         if let Some(image) = unpullable(api, pod) {
             let message = format!("Back-off pulling image \"{image}\"");

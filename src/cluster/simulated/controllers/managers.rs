@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::super::api::Api;
 use super::{certificates, pods, trainer};
-use crate::k8s::text;
+use crate::k8s::label;
 
 /// A modelled program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,20 +61,23 @@ pub(super) fn running(api: &Api<'_>, program: Program) -> Vec<Manager> {
 }
 
 /// What keeps a pod from getting Ready.
-pub(super) fn obstacle(api: &Api<'_>, pod: &Value) -> Option<Obstacle> {
-    let manager = of_pod(&Arc::new(pod.clone()))?;
+pub(super) fn obstacle(api: &Api<'_>, pod: &Arc<Value>) -> Option<Obstacle> {
+    let manager = of_pod(pod)?;
     OBSTACLES.iter().find_map(|obstacle| obstacle(api, &manager))
 }
 
 fn program(pod: &Value, image: &str) -> Option<Program> {
     let repository = repository(image);
     let base = repository.rsplit('/').next().unwrap_or(repository);
-    let label = |key: &str| text(pod, &format!("/metadata/labels/app.kubernetes.io~1{key}"));
-    let managing = matches!(label("component"), "manager" | "controller");
-    if base == "trainer-controller-manager" || label("name") == "kubeflow-trainer" && managing {
+    let label = |key: &str| label(pod, key).unwrap_or("");
+    let named = |name: &str| {
+        let managing = || matches!(label("app.kubernetes.io/component"), "manager" | "controller");
+        label("app.kubernetes.io/name") == name && managing()
+    };
+    if base == "trainer-controller-manager" || named("kubeflow-trainer") {
         return Some(Program::Trainer);
     }
-    (repository.ends_with("jobset/jobset") || label("name") == "jobset" && managing)
+    (repository.ends_with("jobset/jobset") || named("jobset"))
         .then_some(Program::JobSet)
 }
 
@@ -89,7 +92,7 @@ fn repository(image: &str) -> &str {
 
 fn version(program: Program, pod: &Value, image: &str) -> Version {
     let tag = image.strip_prefix(repository(image)).unwrap_or("").trim_start_matches(':');
-    let label = text(pod, "/metadata/labels/app.kubernetes.io~1version");
+    let label = label(pod, "app.kubernetes.io/version").unwrap_or("");
     let newest = NEWEST.iter().find(|(p, _)| *p == program).map_or((0, 0), |(_, version)| *version);
     parse(tag).or_else(|| parse(label)).unwrap_or(newest)
 }

@@ -46,8 +46,9 @@ pub(super) fn delete(api: &mut Api<'_>, pod: &Value) -> Response {
 
 /// The pods that an object controls, in order of their names.
 pub(super) fn of(api: &Api<'_>, owner_object: &Value) -> Vec<Arc<Value>> {
-    let namespace = text(owner_object, "/metadata/namespace");
-    api.list("", "Pod", namespace).filter(|pod| owner::controls(owner_object, pod)).cloned().collect()
+    let mut pods = api.owned_by(owner_object, "", "Pod");
+    pods.retain(|pod| owner::controls(owner_object, pod));
+    pods
 }
 
 /// Whether a pod is Ready.

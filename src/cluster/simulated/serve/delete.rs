@@ -54,20 +54,23 @@ impl Simulated {
     }
 
     fn delete(&mut self, target: &Target, request: &Request, old: &Arc<Value>) -> Answer {
-        let old = old.clone();
-        let mut object = Value::clone(&old);
         let default = orphans_by_default(target).then_some(Propagation::Orphan);
-        add_finalizers(&mut object, propagation(request).or(default.filter(|_| !has_gc_finalizer(&old))));
+        let propagation = propagation(request).or(default.filter(|_| !has_gc_finalizer(old)));
+        if goes_at_once(target, old, propagation) {
+            return self.delete_now(target, request, old);
+        }
+        let mut object = Value::clone(old);
+        add_finalizers(&mut object, propagation);
         match target.kind.as_str() {
             "CustomResourceDefinition" => mark_definition(&mut object, &clock::timestamp(self.now)),
             "Namespace" if target.group.is_empty() => return self.delete_namespace(target, request, object),
             _ => {}
         }
         if !held(&object) {
-            return self.delete_now(target, request, &old);
+            return self.delete_now(target, request, old);
         }
         self.terminate(&mut object);
-        if object == *old || request.dry_run {
+        if object == **old || request.dry_run {
             return ok(200, in_version(target, &Arc::new(object)));
         }
         let stored = self.store_object(&key(target, request, &request.name), object);
@@ -147,6 +150,13 @@ fn check_options(request: &Request) -> Result<(), Refusal> {
         FieldError::not_supported("propagationPolicy", policy, &supported)
     };
     Err(Refusal::invalid_options("DeleteOptions", &[error]))
+}
+
+/// Whether a deletion has nothing to wait for, not even to add a finalizer.
+fn goes_at_once(target: &Target, old: &Value, propagation: Option<Propagation>) -> bool {
+    let waits = matches!(target.kind.as_str(), "CustomResourceDefinition" | "Namespace");
+    let followed = matches!(propagation, Some(Propagation::Foreground | Propagation::Orphan));
+    !waits && !followed && !held(old)
 }
 
 /// Whether a finalizer holds the object.

@@ -31,13 +31,19 @@ impl Simulated {
             return self.serve_apply(write, &body);
         }
         let old = self.existing(target, request)?;
-        let mut object = Value::clone(&self.unfolded_for(request, &in_version(target, &old)));
-        change(write, &mut object, &body)?;
-        let object = self.folded_again(request, object);
+        let patched = || self.patched(write, &old, &body);
+        let object = patched()?;
         body::check_place(target, request, &object)?;
-        let decoded = decode_patched(write, &object, &body)?;
+        let decoded = decode_patched(write, object, &body, patched)?;
         require_version(target, &request.name, text(&decoded.object, "/metadata/resourceVersion"))?;
         self.replace(write, &old, decoded)
+    }
+
+    fn patched(&self, write: Write<'_>, old: &Arc<Value>, body: &Value) -> Result<Value, Refusal> {
+        let Write { target, request, .. } = write;
+        let mut object = Value::clone(&self.unfolded_for(request, &in_version(target, old)));
+        change(write, &mut object, body)?;
+        Ok(self.folded_again(request, object))
     }
 
     /// JSON patches name places inside of schemas, so they are the only ones that need them.
@@ -176,19 +182,24 @@ fn change(write: Write<'_>, object: &mut Value, body: &Value) -> Result<(), Refu
     }
 }
 
-/// Decodes what a patch made; its errors quote the patch.
-fn decode_patched(write: Write<'_>, object: &Value, body: &Value) -> Result<Decoded, Refusal> {
+/// Decodes what a patch made; its errors quote the patch, or what it made, which is made `again` for them.
+fn decode_patched(
+    write: Write<'_>,
+    object: Value,
+    body: &Value,
+    again: impl Fn() -> Result<Value, Refusal>,
+) -> Result<Decoded, Refusal> {
     let Write { target, request, .. } = write;
     let quoted = || match request.patch_type {
         Some(PatchType::Strategic) => json!(go_map(body)),
-        _ => json!(object.to_string()),
+        _ => json!(again().unwrap_or_default().to_string()),
     };
-    check_type(write, object)?;
+    check_type(write, &object)?;
     let invalid = |why: &str| {
         let error = FieldError::invalid("patch", &quoted(), why);
         Refusal::invalid_patch(&[error])
     };
-    let (decoded, unknown) = body::coerce(target, object.clone()).map_err(|why| invalid(&why))?;
+    let (decoded, unknown) = body::coerce(target, object).map_err(|why| invalid(&why))?;
     let said: Vec<String> = unknown.iter().map(|path| format!("unknown field \"{path}\"")).collect();
     match request.field_validation {
         "Strict" if !said.is_empty() => Err(invalid(&format!("strict decoding error: {}", said.join(", ")))),

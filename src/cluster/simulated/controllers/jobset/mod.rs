@@ -82,8 +82,9 @@ fn replicas(replicated: &Value) -> i64 {
 
 /// The Jobs that a set controls.
 fn own(api: &Api<'_>, set: &Value) -> Vec<Arc<Value>> {
-    let namespace = text(set, "/metadata/namespace");
-    api.list("batch", "Job", namespace).filter(|job| owner::controls(set, job)).cloned().collect()
+    let mut jobs = api.owned_by(set, "batch", "Job");
+    jobs.retain(|job| owner::controls(set, job));
+    jobs
 }
 
 /// The versions of everything that decides about a set.

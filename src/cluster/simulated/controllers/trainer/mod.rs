@@ -48,7 +48,7 @@ pub(super) struct Trainer {
     /// What went wrong with each TrainJob, by UID.
     troubles: BTreeMap<String, trainjobs::Trouble>,
     /// What was applied last for each TrainJob, by UID.
-    applied: BTreeMap<String, trainjobs::Applied>,
+    applied: BTreeMap<String, Arc<trainjobs::Applied>>,
     seen: Seen,
 }
 
@@ -105,7 +105,7 @@ pub(super) fn obstacle(api: &Api<'_>, manager: &Manager) -> Option<Obstacle> {
     if manager.program != Program::Trainer {
         return None;
     }
-    if manager.version < (2, 2) && newer_configuration(api, manager) {
+    if crashes(api, manager) {
         let message = "failed to decode config file: strict decoding error: unknown field \"statusServer\"";
         return Some(Obstacle::Crash(message.to_owned()));
     }
@@ -115,6 +115,11 @@ pub(super) fn obstacle(api: &Api<'_>, manager: &Manager) -> Option<Obstacle> {
         return Some(Obstacle::NotReady(message.to_owned()));
     }
     None
+}
+
+/// Whether a manager ends as soon as it has read its configuration.
+pub(super) fn crashes(api: &Api<'_>, manager: &Manager) -> bool {
+    manager.program == Program::Trainer && manager.version < (2, 2) && newer_configuration(api, manager)
 }
 
 /// Whether a manager mounts a configuration with fields that versions before 2.2 don't know.

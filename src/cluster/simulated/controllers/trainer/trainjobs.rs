@@ -38,7 +38,7 @@ impl Trouble {
 }
 
 /// What was applied for a TrainJob, and the JobSet that came of it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Debug)]
 pub(super) struct Applied {
     wanted: Value,
     generation: Option<i64>,
@@ -54,6 +54,16 @@ impl Applied {
             generation: status::number(set, "/metadata/generation"),
             tags: [tag("/metadata/labels"), tag("/metadata/annotations")],
         }
+    }
+
+    /// Whether an apply would claim the same, and the JobSet is still what came of it.
+    fn stands(&self, wanted: &Value, set: &Value) -> bool {
+        let tag = |pointer: &str| set.at(pointer).unwrap_or(&Value::Null);
+        let [labels, annotations] = &self.tags;
+        self.generation == status::number(set, "/metadata/generation")
+            && labels == tag("/metadata/labels")
+            && annotations == tag("/metadata/annotations")
+            && self.wanted == *wanted
     }
 }
 
@@ -173,7 +183,7 @@ impl Trainer {
         }
         let uid = text(job, "/metadata/uid").to_owned();
         let last = self.applied.get(&uid);
-        if live.is_some_and(|set| last == Some(&Applied::new(&rendered.set, &set))) {
+        if live.is_some_and(|set| last.is_some_and(|last| last.stands(&rendered.set, &set))) {
             return Ok(());
         }
         let Some(served) = api.resource(jobset::GROUP, "JobSet") else {
@@ -184,7 +194,7 @@ impl Trainer {
         if !response.ok() {
             return Err(response.message().to_owned());
         }
-        self.applied.insert(uid, Applied::new(&rendered.set, &response.body));
+        self.applied.insert(uid, Arc::new(Applied::new(&rendered.set, &response.body)));
         Ok(())
     }
 }

@@ -12,11 +12,13 @@ use crate::cluster::live::Live;
 use crate::cluster::simulated::schemas::Schemas;
 use crate::cluster::simulated::{Simulated, controllers};
 use crate::render::{self, Options, Render};
-use crate::upgrade::actors::{self, Actor, Renderer};
+use crate::upgrade::actors::helm::Forge;
+use crate::upgrade::actors::{self, Actor, Renderer, Workshop};
 use crate::upgrade::outcome::Rehearsal;
-use crate::upgrade::rehearse::{Plan, rehearse, rehearse_real};
+use crate::upgrade::rehearse::{Plan, Shared, rehearse, rehearse_real};
 use crate::upgrade::renders::Folding;
 use crate::upgrade::sizes::Sizes;
+use crate::upgrade::storage::Records;
 use crate::upgrade::world::Plain;
 
 /// Helm's engine behind the rehearsal's trait.
@@ -72,32 +74,28 @@ pub(crate) fn run(
     }
 }
 
-// Actors share nothing but renders, so each has a thread.
+// Actors share renders, records and starting states, so each has a thread.
 fn simulated(parts: &[Part], renderer: &dyn Renderer, sizes: &Arc<Sizes>) -> Result<Vec<Rehearsal>, Error> {
     let schemas = &Schemas::default();
     let renderer = &Folding::new(renderer, schemas);
+    let fresh = |kubernetes: &str| {
+        let mut cluster = fresh(kubernetes);
+        cluster.fold_definitions(schemas);
+        cluster
+    };
+    let (records, forge) = (Records::with_sizes(sizes), Forge::default());
+    let workshop = Workshop { renderer, records: &records, forge: &forge };
+    let plans = parts.iter().map(|part| (part.actor.id(), &part.plan));
+    let shared = &Shared::new(workshop, &fresh, plans);
     std::thread::scope(|scope| {
-        let work = |part| move || rehearse_one(part, renderer, schemas, sizes);
+        let one = |part: &Part| rehearse(part.actor, &part.plan, shared).map_err(|error| Error::new(error.0));
+        let work = |part| move || one(part);
         let threads: Vec<_> = parts.iter().map(|part| scope.spawn(work(part))).collect();
         let join = |thread: std::thread::ScopedJoinHandle<'_, Result<Rehearsal, Error>>| {
             thread.join().unwrap_or_else(|_| Err(Error::new("a rehearsal ended abnormally; this is a bug")))
         };
         threads.into_iter().map(join).collect()
     })
-}
-
-fn rehearse_one(
-    part: &Part,
-    renderer: &dyn Renderer,
-    schemas: &Schemas,
-    sizes: &Arc<Sizes>,
-) -> Result<Rehearsal, Error> {
-    let fresh = |kubernetes: &str| {
-        let mut cluster = fresh(kubernetes);
-        cluster.fold_definitions(schemas);
-        cluster
-    };
-    rehearse(part.actor, &part.plan, renderer, &fresh, sizes).map_err(|error| Error::new(error.0))
 }
 
 /// Connects to the cluster that the flags name.

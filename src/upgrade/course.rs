@@ -19,6 +19,12 @@ pub struct Course<W> {
     last: Option<Arc<Snapshot>>,
 }
 
+impl<W: World + Clone> Clone for Course<W> {
+    fn clone(&self) -> Self {
+        self.fork()
+    }
+}
+
 impl<W: World + Clone> Course<W> {
     /// A copy that goes its own way from here.
     #[must_use]

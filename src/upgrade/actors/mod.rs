@@ -54,6 +54,7 @@ pub trait Renderer: Sync {
 }
 
 /// What the commands of a rehearsal share: renders, records, prepared objects.
+#[derive(Clone, Copy)]
 pub struct Workshop<'w> {
     /// Renders charts.
     pub renderer: &'w dyn Renderer,

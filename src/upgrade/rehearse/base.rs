@@ -1,7 +1,7 @@
 //! Starting states: the old chart installed by whoever may have made the release, with what users have.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
 
@@ -18,6 +18,7 @@ use crate::upgrade::trace::Step;
 use crate::upgrade::{fate, population, record};
 
 /// A cluster with the old release.
+#[derive(Clone)]
 pub(super) struct Base {
     /// The cluster.
     pub(super) course: Course<Simulated>,
@@ -27,17 +28,51 @@ pub(super) struct Base {
     pub(super) unserved: Vec<ObjectName>,
 }
 
-/// The states to start from; an `Err` says why the old chart could not be installed.
+/// A state to start from, or why the old chart could not be installed.
+type Made = Result<Base, String>;
+
+/// What the rehearsals of one run share: a workshop, and the states that they start from, each made once, as its maker
+/// reads the chart.
+pub struct Shared<'s> {
+    /// Renders, records, prepared objects.
+    pub workshop: Workshop<'s>,
+    /// Makes an empty cluster of a Kubernetes version.
+    fresh: &'s (dyn Fn(&str) -> Simulated + Sync),
+    made: Vec<(&'static str, &'s Plan, OnceLock<Result<Made, Unreachable>>)>,
+}
+
+impl<'s> Shared<'s> {
+    /// For the actors of one run and their plans.
+    pub fn new(
+        workshop: Workshop<'s>,
+        fresh: &'s (dyn Fn(&str) -> Simulated + Sync),
+        plans: impl IntoIterator<Item = (&'static str, &'s Plan)>,
+    ) -> Self {
+        let made = plans.into_iter().map(|(maker, plan)| (maker, plan, OnceLock::new())).collect();
+        Self { workshop, fresh, made }
+    }
+
+    /// The state that a maker leaves; `plan` is taken when the maker is no actor of this run.
+    fn base(&self, maker: &str, plan: &Plan, workshop: &Workshop<'_>) -> Result<Made, Unreachable> {
+        let make = |plan: &Plan| base(maker, plan, workshop, (self.fresh)(&plan.kubernetes));
+        match self.made.iter().find(|(known, ..)| *known == maker) {
+            Some((_, plan, made)) => made.get_or_init(|| make(plan)).clone(),
+            None => make(plan),
+        }
+    }
+}
+
+/// The states to start from.
 pub(super) fn bases(
     actor: &dyn Actor,
     plan: &Plan,
     workshop: &Workshop<'_>,
-    fresh: &(dyn Fn(&str) -> Simulated + Sync),
-) -> Result<Vec<Result<Base, String>>, Unreachable> {
+    shared: &Shared<'_>,
+) -> Result<Vec<Made>, Unreachable> {
     let given = plan.state.as_ref().map(|state| state.objects.as_slice()).unwrap_or_default();
     let record = last_record(given, plan);
     if let Some(record) = record.as_ref().filter(|record| holds_release(given, record)) {
-        let mut world = fresh(&plan.kubernetes);
+        let mut world = (shared.fresh)(&plan.kubernetes);
         world.load(given.iter().cloned());
         world.wait(SETTLING)?;
         world.take_exchanges();
@@ -56,7 +91,7 @@ pub(super) fn bases(
         None if actor.id() == "helm3" => &["helm3"],
         None => &["helm3", "helm4"],
     };
-    side_by_side(makers, |maker| base(maker, plan, workshop, fresh(&plan.kubernetes)))
+    side_by_side(makers, |maker| shared.base(maker, plan, workshop))
 }
 
 /// Seconds after which what was loaded has come to rest: pods run, leases are taken.
@@ -108,7 +143,7 @@ fn base(
     plan: &Plan,
     workshop: &Workshop<'_>,
     mut world: Simulated,
-) -> Result<Result<Base, String>, Unreachable> {
+) -> Result<Made, Unreachable> {
     world.conditions = Conditions::default();
     let mut course = Course::new(world);
     if let Err(obstacle) = install(&mut course, maker, plan, workshop)? {
@@ -124,6 +159,7 @@ fn base(
     course.world.take_exchanges();
     let given = plan.state.as_ref().map(|state| state.objects.as_slice()).unwrap_or_default();
     let unserved = unserved(&mut course.world, given)?;
+    course.snapshot()?;
     Ok(Ok(Base { course, made_by: maker.to_owned(), unserved }))
 }
 

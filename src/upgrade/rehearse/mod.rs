@@ -8,13 +8,10 @@ use serde_json::Value;
 
 use crate::chart::{Chart, Values};
 use crate::cluster::Unreachable;
-use crate::cluster::simulated::Simulated;
-use crate::upgrade::actors::helm::{Dialect, Forge};
-use crate::upgrade::actors::{Actor, Renderer, Subject, Workshop};
+use crate::upgrade::actors::helm::Dialect;
+use crate::upgrade::actors::{Actor, Subject, Workshop};
 use crate::upgrade::outcome::{Rehearsal, Start};
 use crate::upgrade::secrets::{Attentive, Secrets};
-use crate::upgrade::sizes::Sizes;
-use crate::upgrade::storage::Records;
 
 mod base;
 mod gate;
@@ -26,6 +23,7 @@ mod trial;
 
 use parallel::side_by_side;
 
+pub use base::Shared;
 pub use gate::gates;
 pub use real::rehearse_real;
 pub use trial::is_natural;
@@ -68,25 +66,18 @@ pub struct State {
     pub objects: Vec<Value>,
 }
 
-/// Rehearses one actor; the sizes of records are looked up in `sizes` and added to it.
+/// Rehearses one actor.
 ///
 /// # Errors
 /// Never for the simulated server, which always answers.
-pub fn rehearse(
-    actor: &dyn Actor,
-    plan: &Plan,
-    renderer: &dyn Renderer,
-    fresh: &(dyn Fn(&str) -> Simulated + Sync),
-    sizes: &Arc<Sizes>,
-) -> Result<Rehearsal, Unreachable> {
-    let (records, forge) = (Records::with_sizes(sizes), Forge::default());
+pub fn rehearse(actor: &dyn Actor, plan: &Plan, shared: &Shared<'_>) -> Result<Rehearsal, Unreachable> {
     let mut rehearsal = begun(actor, plan);
     let secrets = rehearsal.secrets.clone();
-    let renderer = &Attentive::new(renderer, &secrets);
-    let workshop = Workshop { renderer, records: &records, forge: &forge };
+    let renderer = &Attentive::new(shared.workshop.renderer, &secrets);
+    let workshop = Workshop { renderer, ..shared.workshop };
     let dialect = Dialect { helm: actor.version() };
     let mut bases = Vec::new();
-    for base in base::bases(actor, plan, &workshop, fresh)? {
+    for base in base::bases(actor, plan, &workshop, shared)? {
         match base {
             Ok(mut base) => {
                 base.course.secrets = secrets.clone();

@@ -27,6 +27,7 @@ use crate::upgrade::inventory::{Item, Place, inventory};
 use crate::upgrade::kubectl::{Apply, Kubectl, Tag};
 use crate::upgrade::link::Link;
 use crate::upgrade::outcome::{Operation, Verdict, Way};
+use crate::upgrade::trace::Step;
 
 /// States from which follow-ups are tried.
 const STATES: usize = 3;
@@ -297,7 +298,9 @@ impl Explorer<'_> {
         states: &[Reached],
         webhooks: bool,
     ) -> Result<Vec<Operation>, Unreachable> {
-        side_by_side(&self.what_follows(recipe, webhooks), |next| self.follow_up(states, next))
+        let what = self.what_follows(recipe, webhooks);
+        let operations = side_by_side(&what, |next| self.insisting(states, next))?;
+        Ok(operations.into_iter().flatten().collect())
     }
 
     /// What may come after an upgrade.
@@ -305,14 +308,15 @@ impl Explorer<'_> {
         let before = |events| self.before.as_ref().is_some_and(|render| has_jobs(render, events));
         let back = before(&[HookEvent::PreRollback, HookEvent::PostRollback]);
         let leave = self.hooks(&[HookEvent::PreDelete, HookEvent::PostDelete]);
-        let mut next = vec![
-            Next::new("upgrade again", recipe.flags.clone(), Act::Upgrade(recipe.clone())),
-            Next::new("rollback", Vec::new(), Act::Rollback).under(trials(back, webhooks)),
-        ];
+        let mut rollback = Next::new("rollback", Vec::new(), Act::Rollback).under(trials(back, webhooks));
         for force in self.actor.forces() {
             let flags = force.iter().map(|flag| (*flag).to_owned()).collect();
-            next.push(Next::new("rollback", flags, Act::Rollback));
+            rollback.if_it_fails.push(Next::new("rollback", flags, Act::Rollback));
         }
+        let mut next = vec![
+            Next::new("upgrade again", recipe.flags.clone(), Act::Upgrade(recipe.clone())),
+            rollback,
+        ];
         let uninstall = Next::new("uninstall", Vec::new(), Act::Uninstall);
         next.push(if leave { uninstall.under(departures()) } else { uninstall });
         if let Some(gate) = self.gate.as_ref().filter(|gate| gate.values != recipe.values) {
@@ -324,6 +328,18 @@ impl Explorer<'_> {
             next.push(Next::new("crds off", flags, Act::Upgrade(off)));
         }
         next
+    }
+
+    /// What follows, and what a person tries next when it does not succeed.
+    fn insisting(&self, states: &[Reached], next: &Next) -> Result<Vec<Operation>, Unreachable> {
+        let mut operations = vec![self.follow_up(states, next)?];
+        let failed = |step: &Step| step.exit_code != 0;
+        if operations.iter().flat_map(|operation| &operation.outcomes).flat_map(|o| &o.steps).any(failed) {
+            for force in &next.if_it_fails {
+                operations.push(self.follow_up(states, force)?);
+            }
+        }
+        Ok(operations)
     }
 
     fn follow_up(&self, states: &[Reached], next: &Next) -> Result<Operation, Unreachable> {
@@ -468,6 +484,8 @@ struct Next {
     flags: Vec<String>,
     act: Act,
     trials: Vec<Trial>,
+    /// What is tried after it when it does not succeed.
+    if_it_fails: Vec<Next>,
 }
 
 /// What is done.
@@ -479,7 +497,7 @@ enum Act {
 
 impl Next {
     fn new(name: &'static str, flags: Vec<String>, act: Act) -> Self {
-        Self { name, flags, act, trials: vec![Trial::calm()] }
+        Self { name, flags, act, trials: vec![Trial::calm()], if_it_fails: Vec::new() }
     }
 
     fn under(self, trials: Vec<Trial>) -> Self {

@@ -61,7 +61,8 @@ fn states(actor: &str, plan: &Plan, real: bool) -> Vec<(String, Vec<Value>)> {
     let forge = Forge::default();
     let workshop = Workshop { renderer: &Plain, records: &records, forge: &forge };
     let actor = actors::find(actor).expect("an actor");
-    let bases = bases(actor, plan, &workshop, &crate::upgrade::world::simulated).expect("an answer");
+    let shared = Shared::new(workshop, &crate::upgrade::world::simulated, []);
+    let bases = bases(actor, plan, &workshop, &shared).expect("an answer");
     let state = |base: Result<Base, String>| {
         let base = base.expect("a state");
         let objects = Simulated::objects(&base.course.world).map(|object| Value::clone(object)).collect();

@@ -1,5 +1,7 @@
 //! Limits on foreign input: every reader of charts, values, YAML and templates takes its bounds from here.
 
+pub mod stack;
+
 /// The bounds that one run works under; each has a flag of its own (`--limit-…`) and a place in the error that meets it.
 #[derive(Clone, Debug)]
 pub struct Limits {
@@ -9,7 +11,7 @@ pub struct Limits {
     pub chart_bytes: u64,
     /// Largest number of files in a chart.
     pub chart_files: usize,
-    /// Deepest nesting of YAML and JSON (go-yaml: 10,000 flow levels).
+    /// Deepest nesting of YAML and JSON (go-yaml and Go: 10,000 levels); less on threads with an ordinary stack.
     pub yaml_depth: usize,
     /// Largest number of nodes one YAML document may expand to, aliases counted each time.
     pub yaml_nodes: usize,

@@ -11,6 +11,7 @@ use crate::cluster::kind::{self, Kind};
 use crate::cluster::live::Live;
 use crate::cluster::simulated::schemas::Schemas;
 use crate::cluster::simulated::{Simulated, controllers};
+use crate::limits::stack;
 use crate::render::{self, Options, Render};
 use crate::upgrade::actors::helm::Forge;
 use crate::upgrade::actors::{self, Actor, Renderer, Workshop};
@@ -90,8 +91,9 @@ fn simulated(parts: &[Part], renderer: &dyn Renderer, sizes: &Arc<Sizes>) -> Res
     std::thread::scope(|scope| {
         let one = |part: &Part| rehearse(part.actor, &part.plan, shared).map_err(|error| Error::new(error.0));
         let work = |part| move || one(part);
-        let threads: Vec<_> = parts.iter().map(|part| scope.spawn(work(part))).collect();
-        let join = |thread: std::thread::ScopedJoinHandle<'_, Result<Rehearsal, Error>>| {
+        let threads: Vec<_> = parts.iter().map(|part| stack::spawn(scope, work(part))).collect();
+        let join = |thread: std::io::Result<std::thread::ScopedJoinHandle<'_, Result<Rehearsal, Error>>>| {
+            let thread = thread.map_err(|error| Error::new(format!("no thread for a rehearsal: {error}")))?;
             thread.join().unwrap_or_else(|_| Err(Error::new("a rehearsal ended abnormally; this is a bug")))
         };
         threads.into_iter().map(join).collect()

@@ -27,12 +27,20 @@ use args::{Cli, Command};
 use exit::{Error, Exit};
 use terminal::Terminal;
 
+use crate::limits::stack;
+
 /// Runs the program with its arguments and tells the exit code.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     match Cli::try_parse_from(arguments) {
-        Ok(cli) => finish(&cli, dispatch(&cli)),
+        Ok(cli) => finish(&cli, on_deep_stack(&cli)),
         Err(error) => usage(&error),
     }
+}
+
+// Charts may nest as deep as Go allows.
+fn on_deep_stack(cli: &Cli) -> Result<Exit, Error> {
+    let no_thread = |error: std::io::Error| Error::new(format!("can't start: {error}"));
+    stack::deep(|| dispatch(cli)).map_err(no_thread)?
 }
 
 // clap exits with 2 on its own, which here means findings.

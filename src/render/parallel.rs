@@ -3,6 +3,8 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
+use crate::limits::stack;
+
 /// Bytes below which starting a thread costs more than it saves.
 const WORTH_A_THREAD: usize = 128 << 10;
 
@@ -32,7 +34,7 @@ fn in_threads<T: Send>(texts: &[&str], threads: usize, work: &(impl Fn(&str) -> 
     let take = || queue.get(next.fetch_add(1, Ordering::Relaxed));
     let run = || std::iter::from_fn(take).map(|(at, text)| (*at, work(text))).collect::<Vec<_>>();
     let mut done = thread::scope(|scope| {
-        let others: Vec<_> = (1..threads).map(|_| scope.spawn(run)).collect();
+        let others: Vec<_> = (1..threads).filter_map(|_| stack::spawn(scope, run).ok()).collect();
         let mut done = run();
         for other in others {
             done.extend(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));

@@ -3,6 +3,8 @@
 use std::cell::Cell;
 use std::thread;
 
+use crate::limits::stack;
+
 /// Stack of the threads that [`deep`] starts, in bytes; only pages in use cost memory.
 const DEEP: usize = 512 << 20;
 
@@ -23,7 +25,8 @@ thread_local! {
 /// The system gives no thread.
 pub fn deep<T: Send>(job: impl FnOnce() -> T + Send) -> std::io::Result<T> {
     thread::scope(|scope| {
-        let worker = thread::Builder::new().stack_size(DEEP).spawn_scoped(scope, || {
+        // A value that is read here may be dropped on the thread that waits.
+        let worker = stack::start(scope, DEEP, stack::is_deep(), || {
             FLOOR.set(here().saturating_sub(DEEP - RESERVE));
             job()
         })?;

@@ -4,7 +4,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::limits::Limits;
+use crate::limits::{Limits, stack};
 
 use decode::{Decoder, Mode};
 use emitter::Emitter;
@@ -34,9 +34,9 @@ mod scalars;
 mod scanner;
 mod syntax;
 mod timestamp;
+mod typed;
 
-/// Deepest nesting that every walk over a value survives on a thread's stack; [`Limits::yaml_depth`] may ask for less.
-const SAFE_DEPTH: usize = 1_000;
+pub use typed::read;
 
 /// A reading error in go-yaml's words, e.g. `yaml: line 3: mapping values are not allowed in this context`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -123,7 +123,7 @@ const UNMARSHALING: &str = "error unmarshaling JSON: while decoding JSON: ";
 
 fn decode(text: &[u8], limits: &Limits, mode: Mode) -> Result<Value, Error> {
     let input = Input::read(text);
-    let depth = limits.yaml_depth.min(SAFE_DEPTH);
+    let depth = limits.yaml_depth.min(stack::levels());
     let document = first_document(&input, depth).map_err(|p| p.into_error(CONVERTING))?;
     let Some(document) = document else { return Ok(Value::Null) };
     Decoder::new(&document, mode, limits, depth).root().map_err(|p| p.into_error(CONVERTING))
@@ -168,7 +168,7 @@ pub fn from_json_indented(value: &Value, indent: usize) -> String {
 #[must_use]
 pub fn locate(text: &str, pointer: &str) -> Option<usize> {
     let input = Input::read(text.as_bytes());
-    let document = first_document(&input, SAFE_DEPTH).ok()??;
+    let document = first_document(&input, stack::levels()).ok()??;
     locate::line(&document, pointer)
 }
 

@@ -165,9 +165,9 @@ fn large_texts_take_linear_time() {
 
 #[test]
 fn the_deepest_value_survives_every_walk() {
-    let depth = SAFE_DEPTH - 1;
-    let text = format!("{}1{}", "{a: [".repeat(depth / 2), "]}".repeat(depth / 2));
-    let walk = move || {
+    let walk = || {
+        let depth = stack::levels() - 1;
+        let text = format!("{}1{}", "{a: [".repeat(depth / 2), "]}".repeat(depth / 2));
         let value = to_json(text.as_bytes(), &Limits::default()).unwrap();
         let copy = value.clone();
         assert_eq!(copy, value);
@@ -178,6 +178,7 @@ fn the_deepest_value_survives_every_walk() {
     };
     let thread = std::thread::Builder::new().stack_size(2 << 20).spawn(walk).unwrap();
     thread.join().unwrap();
+    stack::deep(walk).unwrap();
 }
 
 #[test]

@@ -4,6 +4,8 @@ use std::sync::Mutex;
 use std::sync::PoisonError;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use crate::limits::stack;
+
 /// Threads at work beyond those that called; work within work shares the processors.
 static AT_WORK: AtomicUsize = AtomicUsize::new(0);
 
@@ -26,10 +28,14 @@ pub(super) fn side_by_side<I: Sync, T: Send, E: Send>(
     std::thread::scope(|scope| {
         for _ in 1..items.len() {
             let Some(seat) = Seat::take() else { break };
-            scope.spawn(|| {
+            let helper = || {
                 worker();
                 drop(seat);
-            });
+            };
+            // Without a thread more the work is done by those that are there.
+            if stack::spawn(scope, helper).is_err() {
+                break;
+            }
         }
         worker();
     });

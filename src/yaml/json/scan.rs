@@ -4,7 +4,8 @@
 
 use serde_json::{Map, Value};
 
-use crate::yaml::{SAFE_DEPTH, syntax};
+use crate::limits::stack;
+use crate::yaml::syntax;
 
 const END: &str = "unexpected end of JSON input";
 
@@ -65,7 +66,7 @@ impl Scanner<'_> {
 
     fn nested(&mut self, read: fn(&mut Self) -> Result<Value, String>) -> Result<Value, String> {
         self.depth += 1;
-        if self.depth > SAFE_DEPTH {
+        if self.depth > stack::levels() {
             return Err("exceeded max depth".to_owned());
         }
         self.pos += 1;

@@ -53,6 +53,14 @@ impl Api<'_> {
         self.server.get(group, kind, namespace, name)
     }
 
+    /// An object as the server shows it: without what its definition does not know (any more), defaults filled in.
+    #[must_use]
+    pub fn shown(&self, object: &Arc<Value>) -> Arc<Value> {
+        let gvk = crate::k8s::Gvk::of(object);
+        let target = self.server.discovery.by_kind(&gvk.group, &gvk.kind, self.server.minor);
+        target.map_or_else(|| object.clone(), |target| super::serve::in_version(&target, object))
+    }
+
     /// The objects of a kind in a namespace (empty: in all of them), without a request.
     pub fn list<'s>(
         &'s self,

@@ -13,7 +13,7 @@ impl Webhooks for Admission {
     fn call(&mut self, call: &WebhookCall, api: &Api<'_>) -> Option<WebhookAnswer> {
         let backends = services::backends(api, &call.service_namespace, &call.service, 443)?;
         let first = backends.first()?;
-        let Some(manager) = managers::of_pod(first) else { return Some(WebhookAnswer::allowed()) };
+        let Some(manager) = managers::of_pod(api, first) else { return Some(WebhookAnswer::allowed()) };
         if certificates::rotating(api, &manager) {
             return Some(WebhookAnswer::Unreachable(untrusted(call, manager.program)));
         }

@@ -178,6 +178,9 @@ fn create(api: &mut Api<'_>, deployment: &Value, wanted: &Template<'_>, old: &[A
         map.insert("deployment.kubernetes.io/max-replicas".to_owned(), json!((wanted + surge).to_string()));
         map.insert(TEMPLATE.to_owned(), json!(hash));
         map.insert(REVISION.to_owned(), json!((last_revision(old) + 1).to_string()));
+        if let Some(version) = crate::k8s::label(deployment, VERSION) {
+            map.insert(WORKLOAD_VERSION.to_owned(), json!(version));
+        }
     }
     let namespace = text(deployment, "/metadata/namespace");
     let set = json!({
@@ -193,6 +196,12 @@ fn create(api: &mut Api<'_>, deployment: &Value, wanted: &Template<'_>, old: &[A
     });
     api.send(&Request::create(&replica_sets(), namespace, Arc::new(set)));
 }
+
+/// Label with the version of what a workload runs.
+pub(super) const VERSION: &str = "app.kubernetes.io/version";
+
+/// Annotation by which a rehearsal remembers that label as it was when a ReplicaSet was made.
+pub(super) const WORKLOAD_VERSION: &str = "deployment.kubernetes.io/workload-version";
 
 /// Annotation with a ReplicaSet's place in the history of its Deployment.
 const REVISION: &str = "deployment.kubernetes.io/revision";

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::super::api::Api;
-use super::{certificates, pods, trainer};
-use crate::k8s::label;
+use super::deployments::{VERSION, WORKLOAD_VERSION};
+use super::{certificates, owner, pods, trainer};
+use crate::k8s::{self, text};
 
 /// A modelled program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,20 +50,25 @@ const NEWEST: &[(Program, Version)] = &[(Program::Trainer, (2, 3)), (Program::Jo
 const OBSTACLES: &[fn(&Api<'_>, &Manager) -> Option<Obstacle>] = &[trainer::obstacle, certificates::obstacle];
 
 /// The program that a pod runs, if it is a modelled one.
-pub(super) fn of_pod(pod: &Arc<Value>) -> Option<Manager> {
-    let (program, image) = pods::images(pod).find_map(|image| Some((program(pod, image)?, image)))?;
-    Some(Manager { program, version: version(program, pod, image), pod: pod.clone() })
+pub(super) fn of_pod(api: &Api<'_>, pod: &Arc<Value>) -> Option<Manager> {
+    let (program, image) = found(pod)?;
+    let version = stated(pod, image).or_else(|| of_workload(api, pod)).unwrap_or_else(|| newest(program));
+    Some(Manager { program, version, pod: pod.clone() })
+}
+
+fn found(pod: &Value) -> Option<(Program, &str)> {
+    pods::images(pod).find_map(|image| Some((program(pod, image)?, image)))
 }
 
 /// The running managers of a program, in order of namespace and name.
 pub(super) fn running(api: &Api<'_>, program: Program) -> Vec<Manager> {
     let active = api.list("", "Pod", "").filter(|pod| pods::active(pod));
-    active.filter_map(of_pod).filter(|manager| manager.program == program).collect()
+    active.filter_map(|pod| of_pod(api, pod)).filter(|manager| manager.program == program).collect()
 }
 
 /// What keeps a pod from getting Ready.
 pub(super) fn obstacle(api: &Api<'_>, pod: &Arc<Value>) -> Option<Obstacle> {
-    let manager = of_pod(pod)?;
+    let manager = of_pod(api, pod)?;
     OBSTACLES.iter().find_map(|obstacle| obstacle(api, &manager))
 }
 
@@ -90,11 +96,28 @@ fn repository(image: &str) -> &str {
     }
 }
 
-fn version(program: Program, pod: &Value, image: &str) -> Version {
+/// What tag or label say; a tag such as `latest` says nothing.
+fn stated(pod: &Value, image: &str) -> Option<Version> {
     let tag = image.strip_prefix(repository(image)).unwrap_or("").trim_start_matches(':');
-    let label = label(pod, "app.kubernetes.io/version").unwrap_or("");
-    let newest = NEWEST.iter().find(|(p, _)| *p == program).map_or((0, 0), |(_, version)| *version);
-    parse(tag).or_else(|| parse(label)).unwrap_or(newest)
+    parse(tag).or_else(|| parse(k8s::label(pod, VERSION).unwrap_or_default()))
+}
+
+/// What the Deployment behind a pod said when it made the pod's ReplicaSet; says now, if nobody remembers.
+fn of_workload(api: &Api<'_>, pod: &Value) -> Option<Version> {
+    let namespace = text(pod, "/metadata/namespace");
+    let behind = |object: &Value, kind: &str| {
+        let owner = owner::controller(object).filter(|owner| text(owner, "/kind") == kind)?;
+        api.get("apps", kind, namespace, text(owner, "/name")).cloned()
+    };
+    let set = behind(pod, "ReplicaSet")?;
+    if let Some(version) = k8s::annotation(&set, WORKLOAD_VERSION) {
+        return parse(version);
+    }
+    parse(k8s::label(&*behind(&set, "Deployment")?, VERSION)?)
+}
+
+fn newest(program: Program) -> Version {
+    NEWEST.iter().find(|(known, _)| *known == program).map_or((0, 0), |(_, version)| *version)
 }
 
 fn parse(text: &str) -> Option<Version> {
@@ -119,9 +142,10 @@ mod tests {
             ("docker.io/library/nginx:1.27.0", None),
         ];
         for (image, expected) in table {
-            let pod = Arc::new(json!({"spec": {"containers": [{"image": image}]}}));
-            let found = of_pod(&pod).map(|m| (m.program, m.version));
-            assert_eq!(found, expected, "{image}");
+            let pod = json!({"spec": {"containers": [{"image": image}]}});
+            let said = found(&pod).map(|(program, image)| (program, stated(&pod, image)));
+            let told = said.map(|(program, version)| (program, version.unwrap_or_else(|| newest(program))));
+            assert_eq!(told, expected, "{image}");
         }
     }
 }

@@ -23,6 +23,8 @@ mod rules;
 mod scale;
 mod write;
 
+pub(super) use read::in_version;
+
 /// An answer or a refusal.
 pub(super) type Answer = Result<Response, Refusal>;
 

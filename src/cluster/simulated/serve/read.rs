@@ -53,7 +53,7 @@ impl Simulated {
 ///
 /// A custom resource is read through the schema of the version it is stored in, then through that of the wanted one:
 /// what they do not know is not shown, whatever is stored.
-pub(super) fn in_version(target: &Target, object: &Arc<Value>) -> Arc<Value> {
+pub(in crate::cluster::simulated) fn in_version(target: &Target, object: &Arc<Value>) -> Arc<Value> {
     let wanted = target.api_version();
     let stored = text(object, "/apiVersion");
     if target.custom.is_none() && stored == wanted {

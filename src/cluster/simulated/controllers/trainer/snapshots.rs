@@ -39,7 +39,7 @@ fn snapshot_name(job: &Value) -> String {
 fn live(api: &Api<'_>, job: &Value) -> Result<Value, String> {
     let (kind, namespace, name) = runtime_of(job);
     if let Some(runtime) = api.get(GROUP, kind, namespace, name) {
-        return Ok(Value::clone(runtime));
+        return Ok(Value::clone(&api.shown(runtime)));
     }
     let missing = format!("{kind}.{GROUP} \"{name}\" not found");
     Err(match kind {

@@ -169,6 +169,8 @@ impl Trainer {
 
     /// Renders a TrainJob and applies what came out; the error is the one the manager reports.
     fn apply(&mut self, api: &mut Api<'_>, version: Version, job: &Value) -> Result<(), String> {
+        // The manager is told what the server shows, not what is stored.
+        let job = &*api.shown(&Arc::new(job.clone()));
         let runtime = snapshots::runtime(api, version, job)?;
         let live = set_of(api, job);
         let rendered = rendering::render(version, job, &runtime, live.as_deref())?;

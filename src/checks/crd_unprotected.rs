@@ -71,14 +71,20 @@ pub(super) fn check(context: &Context<'_>, findings: &mut Findings) {
     for item in owned {
         let kind = k8s::text(&item.object, "/spec/names/kind");
         let protected = context.live(item).is_some_and(|live| keeps(live));
-        let (severity, what, operations): (_, _, &[&'static str]) = if protected {
-            (Severity::Risks, "uninstall deletes", &["uninstall"])
-        } else {
-            (
+        // A rollback deletes what only the new manifest has.
+        let before = context.item_before(item).is_some_and(|old| old.place == Place::Templates);
+        let (severity, what, operations): (_, _, &[&'static str]) = match (protected, before) {
+            (true, _) => (Severity::Risks, "uninstall deletes", &["uninstall"]),
+            (false, true) => (
+                Severity::Loses,
+                "uninstall and switching it off delete, as before this upgrade,",
+                &["uninstall", "crds off"],
+            ),
+            (false, false) => (
                 Severity::Loses,
                 "uninstall, rollback and switching it off delete",
                 &["rollback", "uninstall", "crds off"],
-            )
+            ),
         };
         let message = format!("{what} CRD {} and every {kind} with it", item.name.name);
         let said = findings.say(severity, message, rendered(item)).about(&item.name).during(operations);

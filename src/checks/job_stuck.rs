@@ -6,7 +6,8 @@ use super::rehearsal_failed::shortened;
 use super::{Context, Findings};
 use crate::finding::{Evidence, ObjectName, Severity};
 use crate::upgrade::outcome::{Operation, Outcome, Way};
-use crate::upgrade::trace::{Action, Step};
+use crate::upgrade::stuck::stuck;
+use crate::upgrade::trace::Step;
 
 declare_check! {
     /// The controller of an object can't reconcile it any more after a rehearsed operation.
@@ -22,6 +23,7 @@ declare_check! {
     /// seed the ConfigMap `<job>-runtime-snapshot` from the live runtime before the upgrade; or upgrade in two steps, first
     /// with the runtimes kept and switched off until every unfinished TrainJob has its snapshot, then with the runtimes on;
     /// or, while the job is suspended, delete its JobSet, which is made anew. An MPI job needs the last one in any case.
+    /// Where a field is not declared in a schema, the definition is older than the controller: apply that of the new chart.
     ///
     /// ## Example
     /// ```yaml before
@@ -71,18 +73,6 @@ declare_check! {
     /// - The notes of each step in `-o json` and `-o html`.
     severity: Breaks
 }
-
-const FAILED: &str = " reconciliation failed: ";
-const SUCCEEDED: &str = " reconciliation succeeded";
-
-/// Errors that go away by themselves: the next try may get through.
-const PASSING: &[&str] = &[
-    "failed calling webhook",
-    "storage is (re)initializing",
-    "the object has been modified",
-    "connection refused",
-    "context deadline exceeded",
-];
 
 /// Most characters of an error in a message.
 const GIST: usize = 300;
@@ -143,36 +133,6 @@ pub(super) fn check(context: &Context<'_>, findings: &mut Findings) {
 
 fn ends(operation: &Operation) -> impl Iterator<Item = (&Outcome, &Step)> {
     operation.outcomes.iter().filter_map(|outcome| Some((outcome, outcome.steps.last()?)))
-}
-
-/// Objects about which the last word of a step is an error that stays, and that are still there.
-fn stuck(step: &Step) -> BTreeMap<ObjectName, &str> {
-    let mut last = BTreeMap::new();
-    for note in &step.notes {
-        match word(note) {
-            Some((object, Some(error))) => drop(last.insert(object, error)),
-            Some((object, None)) => drop(last.remove(&object)),
-            None => {}
-        }
-    }
-    let gone = |object: &ObjectName| {
-        let gone = |action| matches!(action, Action::Deleted | Action::Terminating);
-        step.events.iter().any(|event| event.object == *object && gone(event.action))
-    };
-    last.retain(|object, error| !gone(object) && !PASSING.iter().any(|passing| error.contains(passing)));
-    last
-}
-
-/// What a note says about an object: `Kind namespace/name: … reconciliation failed: ERROR` or `… reconciliation succeeded`.
-fn word(note: &str) -> Option<(ObjectName, Option<&str>)> {
-    let (subject, rest) = note.split_once(": ")?;
-    let (kind, path) = subject.split_once(' ')?;
-    let (namespace, name) = path.split_once('/').unwrap_or(("", path));
-    let object = ObjectName { kind: kind.into(), namespace: namespace.into(), name: name.into() };
-    match rest.split_once(FAILED) {
-        Some((_, error)) => Some((object, Some(error))),
-        None => rest.ends_with(SUCCEEDED).then_some((object, None)),
-    }
 }
 
 fn say(object: &ObjectName, all: &[Stuck<'_>], findings: &mut Findings) {
@@ -250,6 +210,15 @@ fn evidence(object: &ObjectName, all: &[Stuck<'_>]) -> Vec<Evidence> {
 fn advice(object: &ObjectName, errors: &[&str]) -> Vec<String> {
     let (kind, name, namespace) = (&object.kind, &object.name, &object.namespace);
     let mut advice = Vec::new();
+    let outdated: BTreeSet<&str> = errors.iter().filter_map(|error| undeclared(error)).collect();
+    for kind in &outdated {
+        advice.push(format!(
+            "bring the definition of {kind} up to date, before the upgrade or now: Helm does not touch what lies in crds/; kubectl apply --server-side --force-conflicts -f the new chart's file"
+        ));
+    }
+    if errors.iter().all(|error| undeclared(error).is_some()) {
+        return advice;
+    }
     if kind == "TrainJob" {
         advice.push(format!(
             "before the upgrade, seed ConfigMap {name}-runtime-snapshot in {namespace}: key `runtime` is the YAML of the job's live runtime with apiVersion, kind and metadata.name, and an ownerReference with controller: true names the TrainJob's uid"
@@ -267,6 +236,13 @@ fn advice(object: &ObjectName, errors: &[&str]) -> Vec<String> {
     advice
 }
 
+/// The kind whose definition lacks a field that its writer knows: `… Kind=Part): .spec.size: field not declared in schema`.
+fn undeclared(error: &str) -> Option<&str> {
+    let (_, rest) = error.split_once("failed to create typed patch object")?;
+    let (_, rest) = rest.split_once("Kind=")?;
+    rest.split_once(')').map(|(kind, _)| kind)
+}
+
 /// The object that the API server refuses: `Kind.group "name" is invalid`.
 ///
 /// A field that can't be changed is the usual reason; long errors are cut before they say so.
@@ -281,43 +257,13 @@ fn refused(error: &str) -> Option<(String, &str)> {
 mod tests {
     use super::*;
 
-    fn step(notes: &[&str]) -> Step {
-        Step {
-            operation: "upgrade".into(),
-            actor: "helm3".into(),
-            command: String::new(),
-            exit_code: 0,
-            stdout: String::new(),
-            stderr: String::new(),
-            events: Vec::new(),
-            lost_objects: Vec::new(),
-            exchanges: Vec::new(),
-            notes: notes.iter().map(|note| (*note).to_owned()).collect(),
-        }
-    }
-
     #[test]
-    fn the_last_word_counts() {
-        let (failed, well) =
-            ("A n/x: A reconciliation failed: field is immutable", "A n/x: A reconciliation succeeded");
-        assert_eq!(stuck(&step(&[failed])).len(), 1);
-        assert_eq!(stuck(&step(&[failed, well])).len(), 0);
-        assert_eq!(stuck(&step(&[failed, well, failed])).len(), 1);
-        assert_eq!(stuck(&step(&["the leader changed: nothing else"])).len(), 0);
-    }
-
-    #[test]
-    fn what_is_gone_is_not_stuck() {
-        let mut step = step(&["A n/x: A reconciliation failed: field is immutable"]);
-        let object = ObjectName { kind: "A".into(), namespace: "n".into(), name: "x".into() };
-        step.events.push(crate::upgrade::trace::Event {
-            action: Action::Deleted,
-            object,
-            uid_before: None,
-            uid_after: None,
-            changed: Vec::new(),
-        });
-        assert!(stuck(&step).is_empty());
+    fn an_outdated_definition_is_to_be_brought_up_to_date() {
+        let object = ObjectName { kind: "TrainJob".into(), namespace: "n".into(), name: "x".into() };
+        let error = r#"failed to create typed patch object (n/x; example.test/v1, Kind=Part): .spec.size: field not declared in schema"#;
+        let advice = advice(&object, &[error]);
+        assert_eq!(advice.len(), 1, "{advice:?}");
+        assert!(advice[0].starts_with("bring the definition of Part up to date"), "{advice:?}");
     }
 
     #[test]

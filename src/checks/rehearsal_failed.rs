@@ -9,7 +9,7 @@ use crate::cluster::Exchange;
 use crate::finding::{Evidence, ObjectName, Severity};
 use crate::k8s;
 use crate::upgrade::inventory::Item;
-use crate::upgrade::outcome::{Operation, Outcome, Rehearsal, Way};
+use crate::upgrade::outcome::{Operation, Origin, Outcome, Rehearsal, Way};
 use crate::upgrade::rehearse::is_natural;
 use crate::upgrade::trace::Step;
 
@@ -39,6 +39,9 @@ pub(super) const UNDOING: &[&str] = &["--atomic", "--rollback-on-failure"];
 pub(super) fn check(context: &Context<'_>, findings: &mut Findings) {
     let mut told = BTreeSet::new();
     for rehearsal in context.scene.rehearsals {
+        for origin in rehearsal.origins.iter().filter(|origin| origin.reached) {
+            say_detour(context, origin, findings);
+        }
         for way in &rehearsal.ways {
             for operation in way.operations.iter().filter(|operation| is_forward(operation)) {
                 let Some(step) = failed(operation) else { continue };
@@ -83,6 +86,19 @@ fn say(
         .during(word(&operation.name));
 }
 
+/// The old chart's install fails, and an upgrade of the failed release made what the rehearsal begins with.
+fn say_detour(context: &Context<'_>, origin: &Origin, findings: &mut Findings) {
+    let error = gist_of(&origin.error);
+    let maker = &origin.made_by;
+    let message = format!(
+        "{maker} can't install the old chart in one step: its releases of it were made by an upgrade after a failed install: {error}"
+    );
+    let detail = format!("{maker} install: {error}");
+    findings
+        .say(Severity::Notes, message, Evidence::State { object: subject(context, &[]), detail })
+        .during(&["install"]);
+}
+
 fn word(operation: &str) -> &'static [&'static str] {
     match operation {
         "install" => &["install"],
@@ -96,7 +112,11 @@ const GIST: usize = 400;
 
 /// The error after `Error: `, on one line.
 fn gist(step: &Step) -> String {
-    let text = step.stderr.trim();
+    gist_of(&step.stderr)
+}
+
+fn gist_of(stderr: &str) -> String {
+    let text = stderr.trim();
     let text = text.rfind("Error: ").map_or(text, |at| &text[at + "Error: ".len()..]);
     shortened(text, GIST)
 }

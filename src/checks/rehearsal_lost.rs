@@ -2,7 +2,7 @@
 
 use super::{Context, Findings};
 use crate::finding::{Evidence, ObjectName, Severity};
-use crate::upgrade::outcome::{Operation, Outcome, Rehearsal, Verdict, Way};
+use crate::upgrade::outcome::{Operation, Outcome, REUSING, Rehearsal, Verdict, Way};
 
 declare_check! {
     /// A rehearsed operation deletes objects, or brings them back with another UID.
@@ -42,7 +42,8 @@ fn say(rehearsal: &Rehearsal, way: &Way, operation: &Operation, outcome: &Outcom
         named(operation),
         way.name
     );
-    let said = findings.say(Severity::Loses, message, deletion(outcome)).about_all(&outcome.lost);
+    let severity = if operation.name == REUSING { Severity::Risks } else { Severity::Loses };
+    let said = findings.say(severity, message, deletion(outcome)).about_all(&outcome.lost);
     let said = if outcome.condition.is_empty() { said } else { said.when(outcome.condition.clone()) };
     if let Some(step) = outcome.steps.last() {
         said.advise(format!("do not run: {}", step.command));

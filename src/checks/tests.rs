@@ -170,9 +170,11 @@ fn rehearsals(fixture: &Fixture) -> Vec<Rehearsal> {
         made_by: "helm3".into(),
         flags: Vec::new(),
         prepare: Vec::new(),
+        loses_already: Vec::new(),
         operations: vec![Operation { name: upgrade(), flags: Vec::new(), outcomes: vec![outcome] }],
     };
     vec![Rehearsal {
+        origins: Vec::new(),
         actor: "helm3".into(),
         version: "3.22".into(),
         start: Start::BuiltIn,

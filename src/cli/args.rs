@@ -105,6 +105,13 @@ pub enum Command {
     /// Show objects added, removed, changed field by field, or moved between crds/, templates, hooks and hook-applied ConfigMaps
     Diff(Diff),
     /// Run only the rehearsal and show its trace, from two charts or from a scenario file
+    ///
+    /// Example: seatrial rehearse kubeflow-trainer@2.2.1 kubeflow-trainer@2.3.0 --actor helm3
+    ///
+    /// Example: seatrial rehearse --scenario adopt.yaml -o json
+    #[command(
+        override_usage = "seatrial rehearse [OPTIONS] BEFORE AFTER\n       seatrial rehearse [OPTIONS] --scenario FILE"
+    )]
     Rehearse(Rehearse),
     /// Fetch charts into the charts cache and write its lock
     Pull(Pull),
@@ -292,7 +299,7 @@ pub struct Template {
     /// Values.
     #[command(flatten)]
     pub values: ValuesFlags,
-    /// Whose behaviour: 3.22 or 4.3
+    /// Whose behaviour: Helm 3.14 to 3.22 or 4.0 to 4.3; 3.22 and 4.3 are compared with the real programs byte for byte
     #[arg(long, value_name = "VERSION", default_value = "4.3")]
     pub helm: String,
     /// Print the files below crds/ too
@@ -348,7 +355,7 @@ pub struct Diff {
     /// The two charts.
     #[command(flatten)]
     pub pair: Pair,
-    /// Whose rendering: 3.22 or 4.3
+    /// Whose rendering: Helm 3.14 to 3.22 or 4.0 to 4.3
     #[arg(long, value_name = "VERSION", default_value = "4.3")]
     pub helm: String,
     /// Output format: text or json, with `=PATH` written to a file
@@ -368,7 +375,7 @@ pub struct Rehearse {
     /// The chart to upgrade to
     #[arg(value_name = "AFTER", required_unless_present = "scenario")]
     pub after: Option<String>,
-    /// Scenario file: charts, values, actor, flags, starting state and ordered steps
+    /// Scenario file: charts, values, actor, flags, starting state and ordered steps (docs/scenarios.md, docs/scenario.schema.json)
     #[arg(long, value_name = "FILE", conflicts_with_all = ["before", "after"])]
     pub scenario: Option<PathBuf>,
     /// Release.

@@ -11,7 +11,9 @@ use crate::limits::Limits;
 use crate::render::Options;
 use crate::report::model::ChartInfo;
 use crate::source::directory::read_file;
+use crate::source::lock::digest;
 use crate::source::{Content, Fetched};
+use crate::upgrade::words::ValuesWords;
 
 /// A chart and where it came from.
 pub(crate) struct Loaded {
@@ -50,6 +52,17 @@ impl Loaded {
         loaded.info.name.clone_from(&chart.metadata.name);
         loaded.info.version.clone_from(&chart.metadata.version);
         Ok(loaded)
+    }
+
+    /// Digest of the archive, or of the files that Helm reads of a directory, each by path and contents.
+    pub(crate) fn digest(&self) -> String {
+        let Content::Files(files) = &self.content else { return self.info.digest.clone() };
+        let files = files.iter().map(|(path, data)| File { path: path.clone(), data: data.clone().into() });
+        let mut visible = ignore::visible(files.collect()).unwrap_or_default();
+        visible.sort_by(|a, b| a.path.cmp(&b.path));
+        let lines: String =
+            visible.iter().map(|file| format!("{} {}\n", digest(&file.data), file.path)).collect();
+        digest(lines.as_bytes())
     }
 
     /// The chart as a Helm version loads it.
@@ -105,6 +118,18 @@ pub(crate) fn values(
     };
     let merged = values_input::merge(&input, helm, limits, &mut read);
     merged.map(Arc::new).map_err(|error| Error::new(error.message))
+}
+
+/// The same flags as a command line of Helm has them, in the order in which Helm reads them.
+pub(crate) fn words(flags: &ValuesFlags, (files, sets): &(Vec<PathBuf>, Vec<String>)) -> ValuesWords {
+    let mut words = ValuesWords::default();
+    flags.values.iter().chain(files).for_each(|path| words.file(&path.display().to_string()));
+    flags.set_json.iter().for_each(|argument| words.json(argument));
+    flags.set.iter().chain(sets).for_each(|argument| words.set("--set", argument));
+    flags.set_string.iter().for_each(|argument| words.set("--set-string", argument));
+    flags.set_file.iter().for_each(|argument| words.flag("--set-file", argument));
+    flags.set_literal.iter().for_each(|argument| words.literal("--set-literal", argument));
+    words
 }
 
 /// What both sides of a pair are rendered for.

@@ -1,5 +1,6 @@
 //! `seatrial golden`: rendered releases compared with files that were agreed on.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -72,15 +73,28 @@ pub(crate) fn run(command: &Golden, global: &Global) -> Result<Exit, Error> {
     };
     let config = load(flags, global)?;
     let base = flags.config.parent().unwrap_or(Path::new("")).to_owned();
+    let directory = base.join(&config.directory);
     let (mut passed, mut failed) = (0, 0);
+    let mut wanted = BTreeSet::new();
     for release in &config.releases {
         for helm in &release.helm {
-            let path =
-                base.join(&config.directory).join(format!("{}.helm-{helm}.yaml", file_name(&release.name)?));
+            let path = directory.join(format!("{}.helm-{helm}.yaml", file_name(&release.name)?));
             let text = rendered(release, helm, &base, global)?;
             let same = if update { write(&path, &text)? } else { compare(&path, &text)? };
-            if same { passed += 1 } else { failed += 1 }
+            if same {
+                passed += 1;
+            } else {
+                failed += 1;
+            }
+            if !wanted.insert(path.clone()) {
+                return Err(Error::new(format!("{}: two releases write this file", path.display()))
+                    .hint("Give the releases different names."));
+            }
         }
+    }
+    for path in stale(&directory, &wanted)? {
+        leave(&path, update)?;
+        failed += 1;
     }
     let summary = if update {
         format!("{passed} unchanged, {failed} written\n")
@@ -91,16 +105,49 @@ pub(crate) fn run(command: &Golden, global: &Global) -> Result<Exit, Error> {
     Ok(if update || failed == 0 { Exit::Safe } else { Exit::Findings })
 }
 
+/// Golden files that no release of the config makes (any more).
+fn stale(directory: &Path, wanted: &BTreeSet<PathBuf>) -> Result<Vec<PathBuf>, Error> {
+    let failed = |error: std::io::Error| Error::new(format!("{}: {error}", directory.display()));
+    let mut found = Vec::new();
+    let entries = match fs::read_dir(directory) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(found),
+        entries => entries.map_err(failed)?,
+    };
+    for entry in entries {
+        let path = entry.map_err(failed)?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let ours = name.contains(".helm-") && name.ends_with(".yaml") && !wanted.contains(&path);
+        // Whatever else lies there is not ours to judge.
+        if ours && fs::read_to_string(&path).is_ok_and(|text| text.starts_with(MARK)) {
+            found.push(path);
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// Tells of a stale file, or takes it away.
+fn leave(path: &Path, update: bool) -> Result<(), Error> {
+    let shown = path.display();
+    if !update {
+        let line = format!("{shown}: no release makes this file; `seatrial golden update` deletes it\n");
+        return terminal::print(line.as_bytes());
+    }
+    fs::remove_file(path).map_err(|error| Error::new(format!("can't delete {shown}: {error}")))?;
+    terminal::print(format!("deleted {shown}\n").as_bytes())
+}
+
+/// The first line of every golden file.
+const MARK: &str = "# seatrial golden: do not edit, `seatrial golden update` writes it\n";
+
 fn load(flags: &GoldenFlags, global: &Global) -> Result<Config, Error> {
     let limits = settings::limits(&global.limits);
     let path = flags.config.display();
     let text = read_file(&flags.config, limits.file_bytes).map_err(|error| {
         Error::new(error.message).hint("Name the file by `--config`; docs/golden.md shows one.")
     })?;
-    let value =
-        crate::yaml::to_json(&text, &limits).map_err(|error| Error::new(format!("{path}: {error}")))?;
-    serde_json::from_value(value)
-        .map_err(|error| Error::new(format!("{path}: {error}")).hint("docs/golden.md lists the keys."))
+    let read = crate::yaml::read(&text, &limits);
+    read.map_err(|error| Error::new(format!("{path}: {error}")).hint("docs/golden.md lists the keys."))
 }
 
 // The release's name becomes a file name; it may not become a path.
@@ -129,8 +176,10 @@ fn rendered(release: &Release, helm: &str, base: &Path, global: &Global) -> Resu
     let body = render::template_output(&render, line, &print).map_err(|error| Error::new(error.message))?;
     let values_digest = digest(serde_json::to_string(&*values).unwrap_or_default().as_bytes());
     Ok(format!(
-        "# seatrial golden: do not edit, `seatrial golden update` writes it\n# chart: {} {} {}\n# helm: {helm}\n# values: {values_digest}\n{body}",
-        loaded.info.name, loaded.info.version, loaded.info.digest
+        "{MARK}# chart: {} {} {}\n# helm: {helm}\n# values: {values_digest}\n{body}",
+        loaded.info.name,
+        loaded.info.version,
+        loaded.digest()
     ))
 }
 

@@ -10,6 +10,7 @@ use super::standin;
 use crate::chart::{Chart, Helm, Values};
 use crate::limits::Limits;
 use crate::render::{self, Options, Render};
+use crate::upgrade::words::ValuesWords;
 
 /// Both charts and everything said about them on the command line.
 pub(crate) struct Pair {
@@ -66,6 +67,16 @@ impl Pair {
             Ok::<_, Error>(Side { chart: loaded.chart(helm)?, values })
         };
         Ok((side(&self.before, &self.only_before)?, side(&self.after, &self.only_after)?))
+    }
+
+    /// The values flags of BEFORE as the user gave them, for commands in a report.
+    pub(crate) fn words_before(&self) -> ValuesWords {
+        charts::words(&self.values, &self.only_before)
+    }
+
+    /// The values flags of AFTER as the user gave them, for commands in a report.
+    pub(crate) fn words_after(&self) -> ValuesWords {
+        charts::words(&self.values, &self.only_after)
     }
 
     /// The release options of this pair; the name defaults to the new chart's.

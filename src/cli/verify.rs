@@ -14,6 +14,7 @@ use super::{output, settings, state};
 use crate::chart::{Chart, Metadata};
 use crate::checks::{self, Context, Scene};
 use crate::finding::{Finding, ObjectName, Severity};
+use crate::limits::stack;
 use crate::render::facts::{self, Home};
 use crate::render::{Options, Render};
 use crate::report::judgement::{Evidence, judge};
@@ -28,6 +29,7 @@ use crate::upgrade::rehearse::{Plan, State, values_in_force};
 use crate::upgrade::release::Release;
 use crate::upgrade::renders::Renders;
 use crate::upgrade::sizes::Sizes;
+use crate::upgrade::words::quoted;
 
 /// The main job.
 pub(crate) fn run(arguments: &Verify, global: &Global) -> Result<Exit, Error> {
@@ -69,7 +71,7 @@ fn verify(pair: &Pair, flags: &EngineFlags, gate: &OutputFlags, global: &Global)
     let sizes = Arc::new(Sizes::default());
     let rehearsals = std::thread::scope(|scope| {
         // Found out beside the rehearsals, which only ask whether the record fits.
-        scope.spawn(|| sizes.of(&scenery.release()));
+        let _ = stack::spawn(scope, || sizes.of(&scenery.release()));
         engine::run(&parts, &renderer, &sizes, flags, Terminal::new(global.color))
     })?;
     let findings = scenery.findings(&rehearsals, &sizes);
@@ -92,7 +94,10 @@ pub(crate) fn parts(
         let plan = Plan {
             before: before.chart,
             after: after.chart,
+            before_name: as_helm_names(&pair.before.info.reference),
             after_name: as_helm_names(&pair.after.info.reference),
+            words_before: pair.words_before(),
+            words_after: pair.words_after(),
             values_before: before.values,
             values_after: after.values,
             subject: Subject { release: options.release.clone(), namespace: options.namespace.clone() },
@@ -115,8 +120,8 @@ fn as_helm_names(reference: &str) -> String {
         (!tag.contains('/') && !path.contains('@')).then(|| (format!("oci://{path}"), tag))
     };
     match home.or_else(tagged) {
-        Some((chart, version)) => format!("{chart} --version {version}"),
-        None => reference.to_owned(),
+        Some((chart, version)) => format!("{} --version {}", quoted(&chart), quoted(version)),
+        None => quoted(reference),
     }
 }
 
@@ -257,6 +262,12 @@ impl<'p> Scenery<'p> {
     fn not_checked(&self, rehearsals: &[Rehearsal], engine: Engine, impure: Vec<String>) -> Vec<String> {
         let mut lines = not_checked(rehearsals, engine);
         lines.extend(impure);
+        if !self.before.config.is_empty() {
+            lines.insert(
+                "other values than these: --reset-values, or --set without the complete values, which makes Helm forget those of the installed release"
+                    .to_owned(),
+            );
+        }
         if self.state.is_empty() {
             lines.extend(self.unpopulated(rehearsals));
         } else if self.state.iter().all(|object| object.pointer("/metadata/managedFields").is_none()) {
@@ -385,6 +396,13 @@ fn not_checked(rehearsals: &[Rehearsal], engine: Engine) -> BTreeSet<String> {
         if !rehearsal.obstacle.is_empty() {
             lines.insert(format!("{}: {}", rehearsal.actor, rehearsal.obstacle));
         }
+        lines.extend(rehearsal.origins.iter().filter(|origin| !origin.reached).map(|origin| {
+            let (actor, maker) = (&rehearsal.actor, &origin.made_by);
+            format!(
+                "{actor} with a release of {maker}: {maker} can't install the old chart: {}",
+                origin.error
+            )
+        }));
         let notes = rehearsal.steps().flat_map(|step| &step.notes);
         lines.extend(notes.filter(|note| is_gap(note)).cloned());
         lines.extend(rehearsal.unknowns());

@@ -52,16 +52,21 @@ fn advice(rehearsal: &Rehearsal, way: &Way) -> Counsel {
         label: format!("{}, {}", who(rehearsal, way), way.name),
         summary: way.summary.clone(),
         commands: way.prepare.iter().cloned().chain(command).collect(),
-        ends: way.operations.iter().map(ends).collect(),
+        ends: way.operations.iter().map(|operation| ends(way, operation)).collect(),
     }
 }
 
-/// Whether an upgrade can end well on this way and nothing that belongs to the road loses anything.
+/// Whether an upgrade can get through on this way and nothing that belongs to the road loses anything.
 fn keeps_on_the_road(way: &Way) -> bool {
     let on_the_road = way.operations.iter().filter(|operation| ROAD.contains(&operation.name.as_str()));
     let upgrade = way.operations.first().map(|operation| operation.outcomes.as_slice()).unwrap_or_default();
-    upgrade.iter().any(|outcome| outcome.verdict == Verdict::Keeps)
+    upgrade.iter().any(gets_through)
         && on_the_road.into_iter().all(|operation| operation.verdict() != Verdict::Loses)
+}
+
+/// The command succeeds; at worst there are objects that need a hand afterwards.
+fn gets_through(outcome: &Outcome) -> bool {
+    outcome.verdict == Verdict::Keeps || outcome.verdict == Verdict::Breaks && !outcome.stuck().is_empty()
 }
 
 /// What a way costs: operations that lose something, then operations that can end with an error.
@@ -70,9 +75,10 @@ fn price(way: &Way) -> (usize, usize) {
     (count(Verdict::Loses), count(Verdict::Breaks))
 }
 
-fn ends(operation: &Operation) -> String {
-    let name =
-        std::iter::once(&operation.name).chain(&operation.flags).cloned().collect::<Vec<_>>().join(" ");
+/// How an operation can end; its flags are told beyond those of the way.
+fn ends(way: &Way, operation: &Operation) -> String {
+    let own = operation.flags.iter().filter(|flag| !way.flags.contains(flag));
+    let name = std::iter::once(&operation.name).chain(own).cloned().collect::<Vec<_>>().join(" ");
     let ends: Vec<String> = operation.outcomes.iter().rev().map(end).collect();
     format!("{name}: {}", ends.join("; "))
 }
@@ -81,7 +87,10 @@ fn end(outcome: &Outcome) -> String {
     let word = match outcome.verdict {
         Verdict::Keeps => "keeps all".to_owned(),
         Verdict::Refused => "is refused".to_owned(),
-        Verdict::Breaks => "ends with an error, keeps all".to_owned(),
+        Verdict::Breaks => match outcome.stuck().as_slice() {
+            [] => "ends with an error, keeps all".to_owned(),
+            stuck => format!("keeps all, but {} can't go on by itself", super::model::by_kind(stuck)),
+        },
         Verdict::Loses => format!("loses {}", super::model::by_kind(&outcome.lost)),
     };
     if outcome.condition.is_empty() { word } else { format!("{word} {}", when(&outcome.condition)) }

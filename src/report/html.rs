@@ -6,12 +6,12 @@ use askama::Template;
 
 use super::counsel::{Counsel, counsels, when};
 use super::escape::terminal;
-use super::matrix::{Cell, Matrix};
-use super::model::{Losing, by_kind};
+use super::matrix::{Cell, Column, Matrix};
+use super::model::{Losing, by_kind, who};
 use super::text::describe;
 use super::{Report, Style};
 use crate::finding::Severity;
-use crate::upgrade::outcome::{Outcome, Verdict};
+use crate::upgrade::outcome::{Outcome, Rehearsal, Verdict, Way};
 use crate::upgrade::trace::Step;
 
 pub(super) fn write(report: &Report, _: Style, out: &mut dyn Write) -> io::Result<()> {
@@ -29,9 +29,11 @@ struct Page {
     circumstances: String,
     heads: Vec<String>,
     rows: Vec<RowView>,
+    legend: Vec<(String, &'static str)>,
     ownership: Vec<OwnershipView>,
     counsels: Vec<CounselView>,
     losses: Vec<LossView>,
+    upgrades: Vec<LossView>,
     findings: Vec<FindingView>,
     not_checked: Vec<String>,
     generator: String,
@@ -57,6 +59,7 @@ struct OwnershipView {
 
 struct LossView {
     label: String,
+    class: &'static str,
     what: String,
     condition: String,
     objects: String,
@@ -103,11 +106,13 @@ impl Page {
                 "release {} in {}, Kubernetes {}, engine {}, {}",
                 report.release, report.namespace, report.kubernetes, report.engine, report.start
             )),
-            rows: matrix.rows.iter().map(|row| row_view(row, &matrix.operations)).collect(),
-            heads: matrix.operations,
+            rows: matrix.rows.iter().map(|row| row_view(row, &matrix.columns)).collect(),
+            legend: matrix.legend().into_iter().map(|(word, means)| (word.to_owned(), means)).collect(),
+            heads: matrix.columns.into_iter().map(|column| column.name).collect(),
             ownership: ownership(report),
             counsels: counsels(report).iter().map(counsel).collect(),
             losses: losses(report),
+            upgrades: upgrades(report),
             findings: findings(report),
             not_checked: report.not_checked.iter().map(|line| terminal(line)).collect(),
             generator: report.generator.clone(),
@@ -124,11 +129,11 @@ fn word(level: &str) -> &'static str {
     }
 }
 
-fn row_view(row: &super::matrix::Row, heads: &[String]) -> RowView {
-    let cell = |(cell, head): (&Cell, &String)| CellView {
+fn row_view(row: &super::matrix::Row, heads: &[Column]) -> RowView {
+    let cell = |(cell, head): (&Cell, &Column)| CellView {
         class: class(cell.verdict),
-        head: head.clone(),
-        text: if cell.conditional { format!("{}*", cell.text) } else { cell.text.clone() },
+        head: head.name.clone(),
+        text: cell.shown(),
     };
     RowView {
         label: terminal(&format!("{}, {}", row.actor, row.way)),
@@ -167,12 +172,32 @@ fn shown(place: &str) -> String {
 fn losses(report: &Report) -> Vec<LossView> {
     let view = |losing: Losing<'_>| LossView {
         label: terminal(&losing.label()),
+        class: "loses",
         what: terminal(&by_kind(&losing.outcome.lost)),
         condition: condition(&losing.outcome.condition),
         objects: objects(losing.outcome),
         steps: losing.outcome.steps.iter().map(step).collect(),
     };
     report.losing_outcomes().into_iter().map(view).collect()
+}
+
+/// How the upgrade itself goes on every way, under every condition that makes a difference.
+fn upgrades(report: &Report) -> Vec<LossView> {
+    let ways = report.rehearsals.iter().flat_map(|r| r.ways.iter().map(move |way| (r, way)));
+    let view = |(rehearsal, way): (&Rehearsal, &Way)| {
+        let label = terminal(&format!("{}, {}", who(rehearsal, way), way.name));
+        let outcomes = way.operations.first().map(|upgrade| upgrade.outcomes.as_slice()).unwrap_or_default();
+        let one = |outcome: &Outcome| LossView {
+            label: label.clone(),
+            class: class(Some(outcome.verdict)),
+            what: class(Some(outcome.verdict)).to_owned(),
+            condition: condition(&outcome.condition),
+            objects: objects(outcome),
+            steps: outcome.steps.iter().map(step).collect(),
+        };
+        outcomes.iter().map(one).collect::<Vec<_>>()
+    };
+    ways.flat_map(view).collect()
 }
 
 fn condition(condition: &str) -> String {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::finding::{Finding, ObjectName, Severity};
-use crate::upgrade::outcome::{Operation, Rehearsal, Verdict, Way};
+use crate::upgrade::outcome::{Operation, REUSING, Rehearsal, Verdict, Way};
 
 use super::model::{Judgement, by_kind, who};
 
@@ -32,6 +32,22 @@ pub fn judge(evidence: &Evidence<'_>) -> Judgement {
     if !losing.is_empty() {
         return lost(&losing);
     }
+    let mut judgement = without_losses(evidence);
+    if evidence.rehearsals.iter().any(|rehearsal| leaves_with_losses(rehearsal, evidence.delivered)) {
+        judgement.summary.push_str(STANDING);
+    }
+    judgement
+}
+
+/// Said when leaving the release loses what it would have lost before the upgrade too.
+const STANDING: &str = " Leaving the release deletes users' objects with its definitions, before this upgrade as after it: that is the state of the release, not the upgrade's doing.";
+
+/// Whether uninstalling loses objects of users, and did so before.
+fn leaves_with_losses(rehearsal: &Rehearsal, delivered: &BTreeSet<ObjectName>) -> bool {
+    rehearsal.ways.iter().any(|way| !users_own(&way.loses_already, delivered).is_empty())
+}
+
+fn without_losses(evidence: &Evidence<'_>) -> Judgement {
     let rough = rough(evidence.rehearsals);
     if let Some(rehearsal) = evidence.rehearsals.iter().find(|rehearsal| !rehearsal.obstacle.is_empty()) {
         return Judgement {
@@ -76,15 +92,17 @@ fn rough(rehearsals: &[Rehearsal]) -> String {
             rehearsals.iter().flat_map(|rehearsal| rehearsal.ways.iter().map(move |way| (rehearsal, way)));
         let operations =
             ways.flat_map(|(rehearsal, way)| way.operations.iter().map(move |o| (rehearsal, way, o)));
-        operations.filter(move |(.., operation)| ends(operation, verdict)).collect::<Vec<_>>()
+        let judged = operations.filter(|(.., operation)| operation.name != REUSING);
+        judged.filter(move |(.., operation)| ends(operation, verdict)).collect::<Vec<_>>()
     };
-    let sentences = [
-        (of(Verdict::Breaks), "can end with an error halfway", "can end with an error halfway"),
-        (of(Verdict::Refused), "is refused", "are refused"),
-    ];
+    let sentences =
+        [(of(Verdict::Breaks), HALFWAY, HALFWAY), (of(Verdict::Refused), "is refused", "are refused")];
     let sentences = sentences.iter().filter(|(found, ..)| !found.is_empty());
     sentences.map(|(found, one, many)| sentence(found, one, many)).collect()
 }
+
+/// What [`Verdict::Breaks`] means, after the name of an operation.
+const HALFWAY: &str = "can end halfway or leave objects that can't go on by themselves";
 
 fn ends(operation: &Operation, verdict: Verdict) -> bool {
     operation.outcomes.iter().any(|outcome| outcome.verdict == verdict)
@@ -123,10 +141,10 @@ struct Loss<'r> {
 fn losses<'r>(rehearsal: &'r Rehearsal, delivered: &BTreeSet<ObjectName>) -> Vec<Loss<'r>> {
     let mut found = Vec::new();
     for way in &rehearsal.ways {
-        for operation in &way.operations {
+        for operation in way.operations.iter().filter(|operation| operation.name != REUSING) {
             let lost = worst(operation);
             let on_the_road = ROAD.contains(&operation.name.as_str());
-            let lost = if on_the_road { lost } else { users_own(&lost, delivered) };
+            let lost = if on_the_road { lost } else { caused(way, &users_own(&lost, delivered)) };
             if !lost.is_empty() && (on_the_road || !leaves_safely(way, delivered)) {
                 found.push(Loss { rehearsal, way, operation, lost });
             }
@@ -144,6 +162,11 @@ fn users_own(lost: &[ObjectName], delivered: &BTreeSet<ObjectName>) -> Vec<Objec
     // A chart may deliver a CRD, but what lives under it is the user's and goes with it.
     let own = |object: &&ObjectName| object.kind == "CustomResourceDefinition" || !delivered.contains(object);
     lost.iter().filter(own).cloned().collect()
+}
+
+/// Without what leaving the release deleted before the upgrade too.
+fn caused(way: &Way, lost: &[ObjectName]) -> Vec<ObjectName> {
+    lost.iter().filter(|object| !way.loses_already.contains(object)).cloned().collect()
 }
 
 // There is a way out that keeps everything: CRDs leave the release first, then it is uninstalled.

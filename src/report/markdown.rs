@@ -62,8 +62,9 @@ fn head(report: &Report) -> String {
 
 fn table(report: &Report) -> String {
     let matrix = Matrix::of(report);
-    let mut text = format!("| actor | way | {} |\n", matrix.operations.join(" | "));
-    let _ = writeln!(text, "| --- | --- |{}", " --- |".repeat(matrix.operations.len()));
+    let heads: Vec<&str> = matrix.columns.iter().map(|column| column.name.as_str()).collect();
+    let mut text = format!("| actor | way | {} |\n", heads.join(" | "));
+    let _ = writeln!(text, "| --- | --- |{}", " --- |".repeat(heads.len()));
     for row in &matrix.rows {
         let cells: Vec<String> = row
             .cells
@@ -75,7 +76,9 @@ fn table(report: &Report) -> String {
         let _ =
             writeln!(text, "| {} | {} | {} |", markdown(&row.actor), markdown(&row.way), cells.join(" | "));
     }
-    text.push_str("\n\\* the worst outcome; others are possible under other conditions.\n\n");
+    let legend = matrix.legend();
+    let legend = legend.iter().map(|(word, means)| format!("**{}**: {means}", markdown(word)));
+    let _ = writeln!(text, "\n<sub>{}</sub>\n", legend.collect::<Vec<_>>().join(" · "));
     text
 }
 

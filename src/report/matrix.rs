@@ -1,19 +1,29 @@
 //! The one table: a row per actor and way, a column per operation, the worst outcome in each cell.
 
-use crate::upgrade::outcome::{Operation, Verdict, Way};
+use crate::upgrade::outcome::{Operation, REUSING, Verdict, Way};
 
 use super::model::Report;
 
 /// The table, ready to be laid out.
 pub(super) struct Matrix {
-    /// Column heads: names of operations.
-    pub(super) operations: Vec<String>,
+    /// Columns: what is done.
+    pub(super) columns: Vec<Column>,
     /// Rows.
     pub(super) rows: Vec<Row>,
 }
 
+/// One thing that is done.
+#[derive(Clone, PartialEq)]
+pub(super) struct Column {
+    /// Its head.
+    pub(super) name: String,
+    /// What the head stands for; empty where it is the word on the command line.
+    pub(super) means: &'static str,
+}
+
 /// One actor on one way.
 pub(super) struct Row {
+    /// The actor, its version, and who made the release where that was another.
     pub(super) actor: String,
     pub(super) way: String,
     /// One per column.
@@ -31,66 +41,96 @@ pub(super) struct Cell {
     pub(super) conditional: bool,
 }
 
+impl Cell {
+    /// The text, with a mark where other outcomes end better.
+    pub(super) fn shown(&self) -> String {
+        if self.conditional { format!("{}*", self.text) } else { self.text.clone() }
+    }
+}
+
 impl Matrix {
     pub(super) fn of(report: &Report) -> Self {
-        let operations = columns(report);
+        let columns = columns(report);
         let mut rows = Vec::new();
         for rehearsal in &report.rehearsals {
             for way in &rehearsal.ways {
-                let cells = operations.iter().map(|column| cell(way, column)).collect();
-                let actor = format!("{} {}", rehearsal.actor, rehearsal.version);
+                let cells = columns.iter().map(|column| cell(way, &column.name)).collect();
                 let made_elsewhere = !way.made_by.is_empty() && way.made_by != rehearsal.actor;
                 let born =
                     if made_elsewhere { format!(" (release of {})", way.made_by) } else { String::new() };
-                rows.push(Row { actor, way: format!("{}{born}", way.name), cells });
+                let actor = format!("{} {}{born}", rehearsal.actor, rehearsal.version);
+                rows.push(Row { actor, way: way.name.clone(), cells });
             }
         }
-        Self { operations, rows }
+        Self { columns, rows }
+    }
+
+    /// What the words of this table mean, without those that it does not use.
+    pub(super) fn legend(&self) -> Vec<(&str, &'static str)> {
+        let cells = || self.rows.iter().flat_map(|row| &row.cells);
+        let words = WORDS.iter().filter(|(verdict, ..)| cells().any(|cell| cell.verdict == *verdict));
+        let mut legend: Vec<(&str, &'static str)> = words.map(|(_, word, means)| (*word, *means)).collect();
+        if cells().any(|cell| cell.conditional) {
+            legend.push(("*", "the worst that can happen; under other conditions it ends better"));
+        }
+        let columns = self.columns.iter().filter(|column| !column.means.is_empty());
+        legend.extend(columns.map(|column| (column.name.as_str(), column.means)));
+        legend
     }
 }
 
-fn columns(report: &Report) -> Vec<String> {
-    let mut names: Vec<String> = Vec::new();
+/// The words in cells.
+const WORDS: &[(Option<Verdict>, &str, &str)] = &[
+    (Some(Verdict::Keeps), "keeps", "no object is deleted or made anew"),
+    (Some(Verdict::Refused), "refused", "stops before its first write"),
+    (Some(Verdict::Breaks), "breaks", "stops halfway, or leaves objects that can't go on by themselves"),
+    (Some(Verdict::Loses), "loses N", "N objects are deleted or made anew, whatever the exit code says"),
+    (None, "–", "not reached on this way"),
+];
+
+fn columns(report: &Report) -> Vec<Column> {
+    let mut found: Vec<Column> = Vec::new();
     let ways = || report.rehearsals.iter().flat_map(|rehearsal| &rehearsal.ways);
-    for name in ORDER {
-        names.extend(
-            ways()
-                .any(|way| way.operations.iter().any(|o| column(way, o) == *name))
-                .then(|| (*name).to_owned()),
-        );
+    let there = |name: &str| ways().any(|way| way.operations.iter().any(|o| column(way, o) == name));
+    for (name, means) in ORDER {
+        found.extend(there(name).then(|| Column { name: (*name).to_owned(), means }));
     }
     for way in ways() {
         for operation in &way.operations {
-            let name = column(way, operation);
-            if !names.contains(&name) {
-                names.push(name);
+            let column = Column { name: column(way, operation), means: "" };
+            if !found.iter().any(|known| known.name == column.name) {
+                found.push(column);
             }
         }
     }
-    names
+    found
 }
 
 /// Columns that are known, in the order a person thinks of them.
-const ORDER: &[&str] = &[
-    "upgrade",
-    "self-undoing upgrade",
-    "upgrade again",
-    "rollback",
-    "forced rollback",
-    "uninstall",
-    "crds off",
+const ORDER: &[(&str, &str)] = &[
+    ("upgrade", ""),
+    ("undone", "an upgrade that fails and undoes itself: --atomic, --rollback-on-failure"),
+    ("again", "the same upgrade once more"),
+    ("rollback", ""),
+    ("forced", "rollback --force, or rollback --server-side=true --force-conflicts"),
+    ("uninstall", ""),
+    ("CRDs off", "a later upgrade that switches the chart's CRDs off"),
+    ("reuse", "the upgrade with --reuse-values"),
 ];
 
 /// The column of an operation: what it does, and how its flags change that.
 fn column(way: &Way, operation: &Operation) -> String {
-    let beyond = operation.flags.iter().filter(|flag| !way.flags.contains(flag)).map(String::as_str);
-    let beyond: Vec<&str> = beyond.collect();
-    let has = |wanted: &[&str]| beyond.iter().any(|flag| wanted.iter().any(|word| flag.starts_with(word)));
-    match operation.name.as_str() {
-        "upgrade" if has(&["--atomic", "--rollback-on-failure"]) => "self-undoing upgrade".to_owned(),
-        "rollback" if has(&["--force", "--server-side"]) => "forced rollback".to_owned(),
-        name => name.to_owned(),
-    }
+    let mut beyond = operation.flags.iter().filter(|flag| !way.flags.contains(flag));
+    let mut has = |wanted: &[&str]| beyond.any(|flag| wanted.iter().any(|word| flag.starts_with(word)));
+    let name = match operation.name.as_str() {
+        "upgrade" if has(&["--atomic", "--rollback-on-failure"]) => "undone",
+        "rollback" if has(&["--force", "--server-side"]) => "forced",
+        "upgrade again" => "again",
+        "crds off" => "CRDs off",
+        REUSING => "reuse",
+        name => name,
+    };
+    name.to_owned()
 }
 
 fn cell(way: &Way, name: &str) -> Cell {
@@ -103,7 +143,7 @@ fn cell(way: &Way, name: &str) -> Cell {
     Cell {
         verdict: Some(worst.verdict),
         text: match worst.verdict {
-            Verdict::Keeps => "keeps all".to_owned(),
+            Verdict::Keeps => "keeps".to_owned(),
             Verdict::Refused => "refused".to_owned(),
             Verdict::Breaks => "breaks".to_owned(),
             Verdict::Loses => format!("loses {}", worst.lost.len()),

@@ -141,8 +141,20 @@ impl Losing<'_> {
     /// Actor, who made the release, way, operation with its flags.
     #[must_use]
     pub fn label(&self) -> String {
+        format!("{}, {}", self.way_label(), self.operation_label())
+    }
+
+    /// Actor, who made the release, way.
+    #[must_use]
+    pub fn way_label(&self) -> String {
+        format!("{}, {}", who(self.rehearsal, self.way), self.way.name)
+    }
+
+    /// The operation with its flags.
+    #[must_use]
+    pub fn operation_label(&self) -> String {
         let flags: String = self.operation.flags.iter().map(|flag| format!(" {flag}")).collect();
-        format!("{}, {}, {}{flags}", who(self.rehearsal, self.way), self.way.name, self.operation.name)
+        format!("{}{flags}", self.operation.name)
     }
 }
 

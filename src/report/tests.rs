@@ -39,6 +39,7 @@ fn report() -> Report {
         summary: String::new(),
         flags: Vec::new(),
         prepare: Vec::new(),
+        loses_already: Vec::new(),
         operations: vec![upgrade],
     };
     let finding = Finding {
@@ -75,6 +76,7 @@ fn report() -> Report {
             population: Vec::new(),
             unserved: Vec::new(),
             secrets: Default::default(),
+            origins: Vec::new(),
             obstacle: String::new(),
             ways: vec![way],
         }],
@@ -123,6 +125,52 @@ fn table_shows_the_worst_and_marks_that_it_has_a_condition() {
 }
 
 #[test]
+fn the_table_says_what_its_words_mean_and_no_more() {
+    let text = written("text");
+    assert!(text.contains("loses N: N objects are deleted"), "{text}");
+    assert!(!text.contains("refused:") && !text.contains("undone:"), "{text}");
+}
+
+#[test]
+fn equal_losses_and_equal_notes_are_told_once() {
+    let mut report = report();
+    let mut way = report.rehearsals[0].ways[0].clone();
+    way.name = "other".into();
+    report.rehearsals[0].ways.push(way);
+    report.findings = ["a", "b"]
+        .map(|name| Finding {
+            check: "unexplained",
+            severity: Severity::Notes,
+            message: format!("Widget {name} changes: spec"),
+            objects: vec![object("Widget", name)],
+            evidence: Vec::new(),
+            advice: Vec::new(),
+            operations: Vec::new(),
+            condition: None,
+        })
+        .into();
+    let mut out = Vec::new();
+    (format("text").unwrap().write)(&report, Style::default(), &mut out).unwrap();
+    let text = String::from_utf8(out).unwrap();
+    assert_eq!(text.matches("Widget ×2").count(), 1, "{text}");
+    assert!(text.contains("helm3, other: upgrade (when the hook fails)"), "{text}");
+    assert!(text.contains("notes Widget a, Widget b changes: spec  [unexplained]"), "{text}");
+}
+
+#[test]
+fn what_cannot_go_on_is_told_as_broken_although_the_command_succeeds() {
+    let mut report = report();
+    let mut stuck = outcome("", Verdict::Breaks, Vec::new());
+    stuck.steps[0].notes = vec!["Widget ns/a: Widget parts reconciliation failed: no such field".into()];
+    assert_eq!(stuck.stuck(), [object("Widget", "a")]);
+    report.rehearsals[0].ways[0].operations[0].outcomes = vec![stuck];
+    let mut out = Vec::new();
+    (format("text").unwrap().write)(&report, Style::default(), &mut out).unwrap();
+    let text = String::from_utf8(out).unwrap();
+    assert!(text.contains("keeps all, but Widget ×1 can't go on by itself"), "{text}");
+}
+
+#[test]
 fn long_markdown_is_cut_below_the_limit_and_says_so() {
     let mut report = report();
     let finding = report.findings[0].clone();
@@ -151,6 +199,7 @@ mod judged {
             made_by: "helm3".into(),
             flags: Vec::new(),
             prepare: Vec::new(),
+            loses_already: Vec::new(),
             operations: operations.iter().map(operation).collect(),
         }
     }
@@ -187,6 +236,28 @@ mod judged {
         assert_eq!(exit_code(&[("uninstall", &definition)], &[], &definition), 3);
         assert_eq!(exit_code(&[("uninstall", &own), ("crds off", &[])], &[], &[]), 0);
         assert_eq!(exit_code(&[("uninstall", &own), ("crds off", &own)], &[], &[]), 3);
+    }
+
+    #[test]
+    fn what_leaving_lost_before_is_not_the_upgrades_doing() {
+        let own = [object("Widget", "a")];
+        let mut rehearsal = report().rehearsals.remove(0);
+        rehearsal.ways = vec![way(&[("upgrade", &[]), ("uninstall", &own)])];
+        rehearsal.ways[0].loses_already = own.to_vec();
+        let judged = |rehearsal: &Rehearsal| {
+            judge(&Case {
+                rehearsals: std::slice::from_ref(rehearsal),
+                findings: &[],
+                gate: Severity::Breaks,
+                open: false,
+                delivered: &BTreeSet::new(),
+            })
+        };
+        let judgement = judged(&rehearsal);
+        assert_eq!(judgement.exit_code, 0);
+        assert!(judgement.summary.contains("not the upgrade's doing"), "{}", judgement.summary);
+        rehearsal.ways[0].loses_already = vec![object("Widget", "b")];
+        assert_eq!(judged(&rehearsal).exit_code, 3);
     }
 
     #[test]

@@ -7,8 +7,8 @@ use anstyle::{AnsiColor, Style as Ansi};
 use super::changes::short;
 use super::counsel::{counsels, when};
 use super::escape::{line, terminal};
-use super::matrix::{Cell, Matrix};
-use super::model::by_kind;
+use super::matrix::Matrix;
+use super::model::{Losing, by_kind};
 use super::{Report, Style};
 use crate::finding::{Evidence, Finding, Severity};
 use crate::upgrade::outcome::Verdict;
@@ -65,35 +65,66 @@ fn head(report: &Report, pen: Pen, out: &mut dyn Write) -> io::Result<()> {
 
 fn table(report: &Report, pen: Pen, out: &mut dyn Write) -> io::Result<()> {
     let matrix = Matrix::of(report);
-    let label = |actor: &str, way: &str| line(&format!("{actor}, {way}"));
-    let first = matrix.rows.iter().map(|row| label(&row.actor, &row.way).chars().count()).max().unwrap_or(0);
-    let widths: Vec<usize> = (0..matrix.operations.len()).map(|column| width(&matrix, column)).collect();
-    write!(out, "{:first$}", "")?;
-    for (name, width) in matrix.operations.iter().zip(&widths) {
-        write!(out, "  {}", pen.bold(&format!("{name:width$}")))?;
+    let labels = matrix.rows.iter().flat_map(|row| [row.actor.chars().count(), row.way.chars().count() + 2]);
+    let first = labels.max().unwrap_or(0);
+    let mut widths: Vec<usize> = (0..matrix.columns.len()).map(|column| width(&matrix, column)).collect();
+    // Nothing stands behind the last column.
+    if let Some(last) = widths.last_mut() {
+        *last = 0;
     }
-    writeln!(out)?;
+    let mut actor = "";
     for row in &matrix.rows {
-        write!(out, "{:first$}", label(&row.actor, &row.way))?;
+        if row.actor != actor {
+            heading(&row.actor, first, &matrix, &widths, pen, out)?;
+        }
+        actor = &row.actor;
+        write!(out, "{:first$}", line(&format!("  {}", row.way)))?;
         for (cell, width) in row.cells.iter().zip(&widths) {
-            write!(out, "  {}", pen.paint(color(cell.verdict), &format!("{:width$}", shown(cell))))?;
+            write!(out, "  {}", pen.paint(color(cell.verdict), &format!("{:width$}", cell.shown())))?;
         }
         writeln!(out)?;
     }
-    if matrix.rows.iter().flat_map(|row| &row.cells).any(|cell| cell.conditional) {
-        writeln!(out, "* the worst outcome; under other conditions it ends better")?;
+    legend(&matrix, out)
+}
+
+/// The line above the ways of an actor: the first has the heads of the columns too.
+fn heading(
+    actor: &str,
+    first: usize,
+    matrix: &Matrix,
+    widths: &[usize],
+    pen: Pen,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    write!(out, "{}", pen.bold(&format!("{:first$}", line(actor))))?;
+    for (column, width) in matrix.columns.iter().zip(widths) {
+        write!(out, "  {}", pen.bold(&format!("{:width$}", column.name)))?;
     }
     writeln!(out)
 }
 
-fn shown(cell: &Cell) -> String {
-    if cell.conditional { format!("{}*", cell.text) } else { cell.text.clone() }
+/// What the table's words mean, a few to a line.
+fn legend(matrix: &Matrix, out: &mut dyn Write) -> io::Result<()> {
+    let mut parts = String::new();
+    for (word, means) in matrix.legend() {
+        let part = format!("{word}: {means}");
+        if !parts.is_empty() && parts.chars().count() + part.chars().count() + 2 > LINE {
+            writeln!(out, "{parts}")?;
+            parts.clear();
+        }
+        parts.push_str(if parts.is_empty() { "" } else { "; " });
+        parts.push_str(&part);
+    }
+    writeln!(out, "{parts}\n")
 }
+
+/// Where a line of the legend ends.
+const LINE: usize = 118;
 
 fn width(matrix: &Matrix, column: usize) -> usize {
     let cells =
-        matrix.rows.iter().filter_map(|row| row.cells.get(column)).map(|cell| shown(cell).chars().count());
-    cells.chain([matrix.operations[column].chars().count()]).max().unwrap_or(0)
+        matrix.rows.iter().filter_map(|row| row.cells.get(column)).map(|cell| cell.shown().chars().count());
+    cells.chain([matrix.columns[column].name.chars().count()]).max().unwrap_or(0)
 }
 
 fn color(verdict: Option<Verdict>) -> AnsiColor {
@@ -111,20 +142,33 @@ fn losses(report: &Report, pen: Pen, out: &mut dyn Write) -> io::Result<()> {
         return Ok(());
     }
     writeln!(out, "{}", pen.bold("What is lost"))?;
-    for losing in losing {
-        let outcome = losing.outcome;
-        writeln!(out, "  {}: {}", line(&losing.label()), line(&by_kind(&outcome.lost)))?;
-        if !outcome.condition.is_empty() {
-            writeln!(out, "    {}", line(&when(&outcome.condition)))?;
-        }
-        for also in &outcome.also {
-            writeln!(out, "    also {}", line(&when(also)))?;
-        }
-        if let Some(step) = outcome.steps.last() {
-            writeln!(out, "    $ {}   [exit code {}]", line(&step.command), step.exit_code)?;
+    for (what, ways) in grouped(losing.iter().map(|losing| (by_kind(&losing.outcome.lost), *losing))) {
+        writeln!(out, "  {what}")?;
+        for (way, operations) in grouped(ways.iter().map(|losing| (losing.way_label(), operation(losing)))) {
+            writeln!(out, "    {}: {}", line(&way), line(&operations.join("; ")))?;
         }
     }
-    writeln!(out)
+    writeln!(out, "  Every command with its requests and answers is in `-o html=FILE` and `-o json=FILE`.\n")
+}
+
+/// Pairs gathered by their first half, in order of first appearance.
+fn grouped<K: PartialEq, V>(pairs: impl Iterator<Item = (K, V)>) -> Vec<(K, Vec<V>)> {
+    let mut groups: Vec<(K, Vec<V>)> = Vec::new();
+    for (key, value) in pairs {
+        match groups.iter_mut().find(|(known, _)| *known == key) {
+            Some((_, values)) => values.push(value),
+            None => groups.push((key, vec![value])),
+        }
+    }
+    groups
+}
+
+/// An operation that loses something, and when.
+fn operation(losing: &Losing<'_>) -> String {
+    let conditions = std::iter::once(&losing.outcome.condition).chain(&losing.outcome.also);
+    let when: Vec<String> = conditions.filter(|c| !c.is_empty()).map(|condition| when(condition)).collect();
+    let when = if when.is_empty() { String::new() } else { format!(" ({})", when.join(", or ")) };
+    format!("{}{when}", losing.operation_label())
 }
 
 fn counsel(report: &Report, pen: Pen, out: &mut dyn Write) -> io::Result<()> {
@@ -150,35 +194,86 @@ fn findings(report: &Report, pen: Pen, out: &mut dyn Write) -> io::Result<()> {
         return Ok(());
     }
     writeln!(out, "{}", pen.bold("Findings"))?;
-    report.causes().try_for_each(|finding| one_finding(finding, pen, out))?;
-    writeln!(out, "`seatrial explain NAME` says what a check in [brackets] means and what to do.\n")
+    let causes = report.causes().map(|finding| ((finding.severity, finding.check), finding));
+    for ((severity, check), findings) in grouped(causes) {
+        let (word, color) = match severity {
+            Severity::Loses => ("loses", AnsiColor::Red),
+            Severity::Breaks => ("breaks", AnsiColor::Yellow),
+            Severity::Risks => ("risks", AnsiColor::Cyan),
+            Severity::Notes => ("notes", AnsiColor::BrightBlack),
+        };
+        let word = pen.paint(color, word);
+        if severity == Severity::Notes {
+            notes(&word, check, &findings, out)?;
+        } else {
+            one_group(&word, check, &findings, out)?;
+        }
+    }
+    writeln!(
+        out,
+        "`seatrial explain NAME` says what a check in [brackets] means and what to do; what backs each note is in `-o html=FILE`.\n"
+    )
 }
 
 /// Longest list of objects that is shown in full.
 const OBJECTS: usize = 8;
 
-fn one_finding(finding: &Finding, pen: Pen, out: &mut dyn Write) -> io::Result<()> {
-    let (word, color) = match finding.severity {
-        Severity::Loses => ("loses", AnsiColor::Red),
-        Severity::Breaks => ("breaks", AnsiColor::Yellow),
-        Severity::Risks => ("risks", AnsiColor::Cyan),
-        Severity::Notes => ("notes", AnsiColor::BrightBlack),
-    };
-    writeln!(out, "  {} {}  [{}]", pen.paint(color, word), line(&finding.message), finding.check)?;
-    if let Some(condition) = &finding.condition {
-        writeln!(out, "    {}", line(&when(condition)))?;
+/// Most pieces of evidence that are shown for one finding.
+const REASONS: usize = 3;
+
+/// Findings of one check: each with its reasons, advice that several share once.
+fn one_group(word: &str, check: &str, findings: &[&Finding], out: &mut dyn Write) -> io::Result<()> {
+    let mut advised: Vec<&str> = Vec::new();
+    for finding in findings {
+        writeln!(out, "  {word} {}  [{check}]", line(&finding.message))?;
+        if let Some(condition) = &finding.condition {
+            writeln!(out, "    {}", line(&when(condition)))?;
+        }
+        unnamed(finding, out)?;
+        for evidence in finding.evidence.iter().take(REASONS) {
+            writeln!(out, "    because {}", line(&describe(evidence)))?;
+        }
+        if finding.evidence.len() > REASONS {
+            writeln!(out, "    … and {} more", finding.evidence.len() - REASONS)?;
+        }
+        for advice in &finding.advice {
+            if !advised.contains(&advice.as_str()) {
+                writeln!(out, "    → {}", terminal(advice).replace('\n', "\n      "))?;
+                advised.push(advice);
+            }
+        }
     }
-    for object in finding.objects.iter().take(OBJECTS) {
+    Ok(())
+}
+
+/// Objects that the message does not name already.
+fn unnamed(finding: &Finding, out: &mut dyn Write) -> io::Result<()> {
+    let objects: Vec<_> =
+        finding.objects.iter().filter(|object| !finding.message.contains(&object.name)).collect();
+    for object in objects.iter().take(OBJECTS) {
         writeln!(out, "    {}", line(&object.to_string()))?;
     }
-    if finding.objects.len() > OBJECTS {
-        writeln!(out, "    … and {} more", finding.objects.len() - OBJECTS)?;
+    if objects.len() > OBJECTS {
+        writeln!(out, "    … and {} more", objects.len() - OBJECTS)?;
     }
-    for evidence in finding.evidence.iter().take(OBJECTS) {
-        writeln!(out, "    because {}", line(&describe(evidence)))?;
-    }
-    for advice in &finding.advice {
-        writeln!(out, "    → {}", terminal(advice).replace('\n', "\n      "))?;
+    Ok(())
+}
+
+/// Notes of one check in a line each; those that say the same of several objects in one.
+fn notes(word: &str, check: &str, findings: &[&Finding], out: &mut dyn Write) -> io::Result<()> {
+    let said = findings.iter().map(|finding| {
+        let subject = finding.objects.first().map(|object| format!("{} {}", object.kind, object.name));
+        let subject = subject.filter(|subject| finding.message.starts_with(subject.as_str()));
+        let rest = subject.as_ref().and_then(|subject| finding.message.strip_prefix(subject.as_str()));
+        let rest = rest.unwrap_or(&finding.message);
+        ((rest, finding.condition.as_deref(), finding.advice.first()), subject)
+    });
+    for ((rest, condition, advice), subjects) in grouped(said) {
+        let subjects: Vec<String> = subjects.into_iter().flatten().collect();
+        let condition = condition.map(|condition| format!(", {}", when(condition))).unwrap_or_default();
+        let advice = advice.map(|advice| format!(" → {advice}")).unwrap_or_default();
+        let said = format!("{}{rest}{condition}{advice}", subjects.join(", "));
+        writeln!(out, "  {word} {}  [{check}]", line(&said))?;
     }
     Ok(())
 }

@@ -1,5 +1,6 @@
 //! What differs between two renders: objects that come, go, move or change, field by field.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -7,6 +8,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::finding::ObjectName;
+use crate::k8s;
 use crate::render::Render;
 use crate::upgrade::inventory::{Item, Place, inventory};
 
@@ -101,12 +103,48 @@ fn change(old: Option<&Item>, new: Option<&Item>) -> Option<Change> {
     })
 }
 
-/// The fields in which two objects differ, in order of their paths.
+/// The fields in which two objects differ, in order of their paths; rules of roles are compared by what they allow.
 #[must_use]
 pub fn fields(before: &Value, after: &Value) -> Vec<FieldChange> {
     let mut changes = Vec::new();
-    compare(&mut String::new(), before, after, &mut changes);
+    compare(&mut String::new(), &by_permission(before), &by_permission(after), &mut changes);
     changes
+}
+
+/// A role with its rules as a map from what they are about to the verbs; everything else as it is.
+fn by_permission(object: &Value) -> Cow<'_, Value> {
+    let is_role = k8s::text(object, "/apiVersion").starts_with("rbac.authorization.k8s.io/");
+    let rules = object.get("rules").and_then(Value::as_array).filter(|_| is_role);
+    let Some(rules) = rules else { return Cow::Borrowed(object) };
+    let mut permissions: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
+    for rule in rules {
+        for about in subjects(rule) {
+            permissions.entry(about).or_default().extend(texts(rule, "verbs"));
+        }
+    }
+    let mut object = object.clone();
+    object["rules"] = permissions
+        .into_iter()
+        .map(|(about, verbs)| (about, verbs.into_iter().collect::<Vec<_>>().join(",").into()))
+        .collect::<Map<String, Value>>()
+        .into();
+    Cow::Owned(object)
+}
+
+/// What one rule is about: resources as `group/resource`, single ones with their names, and paths of the server.
+fn subjects(rule: &Value) -> Vec<String> {
+    let names: Vec<&str> = texts(rule, "resourceNames").collect();
+    let names = if names.is_empty() { String::new() } else { format!(" {}", names.join(",")) };
+    let mut subjects: Vec<String> = texts(rule, "nonResourceURLs").map(str::to_owned).collect();
+    for group in texts(rule, "apiGroups") {
+        let slash = if group.is_empty() { "" } else { "/" };
+        subjects.extend(texts(rule, "resources").map(|resource| format!("{group}{slash}{resource}{names}")));
+    }
+    subjects
+}
+
+fn texts<'v>(rule: &'v Value, field: &str) -> impl Iterator<Item = &'v str> {
+    rule.get(field).and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
 }
 
 fn compare(path: &mut String, before: &Value, after: &Value, changes: &mut Vec<FieldChange>) {
@@ -243,6 +281,22 @@ mod tests {
             paths,
             ["metadata.labels[\"a.b/c\"]", "spec.args[1]", "spec.containers[a].image", "spec.containers[b]"]
         );
+    }
+
+    #[test]
+    fn rules_of_roles_are_compared_by_what_they_allow() {
+        let role = |rules: Value| json!({"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "Role", "rules": rules});
+        let rule = |resources: &[&str], verbs: &[&str]| json!({"apiGroups": ["", "apps"], "resources": resources, "verbs": verbs});
+        let split = role(json!([rule(&["a"], &["get"]), rule(&["b"], &["list"]), rule(&["a"], &["list"])]));
+        let joined = role(json!([rule(&["b"], &["list"]), rule(&["a"], &["list", "get"])]));
+        assert_eq!(fields(&split, &joined), []);
+        let more = role(json!([rule(&["b"], &["list", "delete"]), rule(&["a"], &["list", "get"])]));
+        let found: Vec<_> = fields(&joined, &more)
+            .into_iter()
+            .map(|change| (change.path, change.before, change.after))
+            .collect();
+        let verbs = |path: &str| (path.to_owned(), Some(json!("list")), Some(json!("delete,list")));
+        assert_eq!(found, [verbs("rules[\"apps/b\"]"), verbs("rules.b")]);
     }
 
     #[test]

@@ -19,5 +19,7 @@ pub mod sizes;
 pub mod snapshots;
 pub mod specimen;
 pub mod storage;
+pub mod stuck;
 pub mod trace;
+pub mod words;
 pub mod world;

@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use crate::finding::ObjectName;
 use crate::upgrade::secrets::Secrets;
+use crate::upgrade::stuck::stuck;
 use crate::upgrade::trace::Step;
 
 /// How an operation ends, mildest first; the order decides which outcome is the worst.
@@ -16,7 +17,8 @@ pub enum Verdict {
     Keeps,
     /// The command stops with an error before its first write.
     Refused,
-    /// The command ends with an error after it has changed objects; nothing user-visible is lost.
+    /// The command ends with an error after it has changed objects, or leaves objects that their controller can't bring on;
+    /// nothing user-visible is lost.
     Breaks,
     /// User-visible objects are deleted or come back with another UID, whatever the exit code says.
     Loses,
@@ -50,10 +52,23 @@ pub struct Outcome {
     pub steps: Vec<Step>,
 }
 
+impl Outcome {
+    /// Objects that their controller can't bring on afterwards, although every command succeeded.
+    #[must_use]
+    pub fn stuck(&self) -> Vec<ObjectName> {
+        let well = self.steps.iter().all(|step| step.exit_code == 0);
+        let found = self.steps.iter().filter(|_| well).flat_map(stuck);
+        found.map(|(object, _)| object).collect()
+    }
+}
+
+/// The upgrade with `--reuse-values`, which nobody asked for: told, but not judged.
+pub const REUSING: &str = "reuse values";
+
 /// One thing a person or a tool does, with every way it can end.
 #[derive(Clone, Debug, Serialize)]
 pub struct Operation {
-    /// `upgrade`, `upgrade again`, `rollback`, `uninstall`, `crds off`.
+    /// `upgrade`, `upgrade again`, `rollback`, `uninstall`, `crds off`, [`REUSING`].
     pub name: String,
     /// Flags beyond the plain command.
     pub flags: Vec<String>,
@@ -82,6 +97,8 @@ pub struct Way {
     pub flags: Vec<String>,
     /// Commands that are run before the upgrade.
     pub prepare: Vec<String>,
+    /// User-visible objects that uninstalling the installed release deletes even without this upgrade.
+    pub loses_already: Vec<ObjectName>,
     /// The upgrade first, then what may follow it.
     pub operations: Vec<Operation>,
 }
@@ -113,6 +130,16 @@ pub enum Start {
 
 /// What is said of a handed-in object that takes no part.
 const UNSERVED: &str = "could not be loaded from the state, no definition or built-in kind fits it; hand its CustomResourceDefinition in too";
+/// How a starting release came about, where installing the old chart did not simply work.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Origin {
+    /// Who was to make the release.
+    pub made_by: String,
+    /// What the install answered.
+    pub error: String,
+    /// Whether the release came about all the same, by a second step; if not, no way begins from it.
+    pub reached: bool,
+}
 
 /// Everything rehearsed for one actor.
 #[derive(Clone, Debug, Serialize)]
@@ -127,6 +154,8 @@ pub struct Rehearsal {
     pub population: Vec<ObjectName>,
     /// Handed-in objects that fit no kind that is served: they took no part.
     pub unserved: Vec<ObjectName>,
+    /// Releases that installing the old chart did not simply make.
+    pub origins: Vec<Origin>,
     /// Why nothing could be rehearsed (the old chart does not install); empty otherwise.
     pub obstacle: String,
     /// The ways, the plain one first.

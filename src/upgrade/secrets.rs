@@ -124,6 +124,7 @@ impl Secrets {
         }
         let redactor = self.redactor();
         redactor.lines(&mut rehearsal.obstacle);
+        rehearsal.origins.iter_mut().for_each(|origin| redactor.lines(&mut origin.error));
         for way in &mut rehearsal.ways {
             way.prepare.iter_mut().for_each(|line| redactor.text(line));
             let outcomes = way.operations.iter_mut().flat_map(|operation| &mut operation.outcomes);

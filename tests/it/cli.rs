@@ -107,10 +107,74 @@ fn golden_files_are_written_and_compared() {
     assert_eq!((output.status.code(), stdout(&output).as_str()), (Some(0), "2 passed, 0 failed\n"));
     let file = dir.path().join("golden/demo.helm-4.3.yaml");
     let changed = std::fs::read_to_string(&file).unwrap().replace("replicas: 1", "replicas: 2");
-    std::fs::write(&file, changed).unwrap();
+    std::fs::write(&file, &changed).unwrap();
     let output = seatrial(&["golden", "check", "--config", config]);
     assert_eq!(output.status.code(), Some(2));
     assert!(stdout(&output).contains("-  replicas: 2"), "{}", stdout(&output));
+    assert!(!changed.contains("before 1.0.0 \n"), "the header has a digest of the directory: {changed}");
+    assert!(changed.lines().nth(1).unwrap().contains(" sha256:"), "{changed}");
+}
+
+#[test]
+fn golden_files_that_no_release_makes_any_more_fail_the_check() {
+    let dir = tempfile::tempdir().unwrap();
+    let config = dir.path().join("seatrial-golden.yaml");
+    let write = |name: &str| {
+        let text = format!("releases:\n- name: {name}\n  chart: {}\n", standin("before"));
+        std::fs::write(&config, text).unwrap();
+    };
+    let golden = |word: &str| {
+        let output = seatrial(&["golden", word, "--config", config.to_str().unwrap()]);
+        (output.status.code(), stdout(&output))
+    };
+    write("old");
+    assert_eq!(golden("update").0, Some(0));
+    let own = dir.path().join("golden/notes.helm-own.yaml");
+    std::fs::write(&own, "not seatrial's\n").unwrap();
+    write("new");
+    golden("update");
+    assert!(!dir.path().join("golden/old.helm-4.3.yaml").exists());
+    assert!(own.exists(), "foreign files stay");
+    std::fs::copy(dir.path().join("golden/new.helm-4.3.yaml"), dir.path().join("golden/old.helm-4.3.yaml"))
+        .unwrap();
+    let (code, text) = golden("check");
+    assert_eq!(code, Some(2));
+    assert!(text.contains("old.helm-4.3.yaml: no release makes this file"), "{text}");
+}
+
+#[test]
+fn mistakes_in_own_files_are_named_by_line() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("file.yaml");
+    let path = path.to_str().unwrap();
+    std::fs::write(path, "releases:\n- name: a\n  chart: b\n  sets: []\n").unwrap();
+    let text = stderr(&seatrial(&["golden", "check", "--config", path]));
+    assert!(text.contains("file.yaml: line 4: releases[0].sets: unknown field"), "{text}");
+    std::fs::write(path, "charts: {a: .}\nrelease: r\nsteps:\n- upgrade: {chart: b}\n").unwrap();
+    let text = stderr(&seatrial(&["rehearse", "--scenario", path]));
+    assert!(text.contains("file.yaml: line 4: no chart is named \"b\""), "{text}");
+}
+
+#[test]
+fn commands_in_a_report_have_the_users_own_flags() {
+    let dir = tempfile::tempdir().unwrap();
+    let values = dir.path().join("my values.yaml");
+    std::fs::write(&values, "replicas: 1\n").unwrap();
+    let values = values.to_str().unwrap();
+    let (before, after) = (standin("before"), standin("after"));
+    let pair = ["verify", &before, &after, "--actor", "helm3", "-n", "ns"];
+    let flags = ["-f", values, "--set-string", "a=b c,db.password=hunter2", "--set-after", "x=1"];
+    let text = stdout(&seatrial(&[&pair[..], &flags].concat()));
+    let line = text.lines().find(|line| line.contains("helm upgrade")).expect("a command");
+    let wanted = format!("{after} -f '{values}' --set x=1 --set-string 'a=b c,db.password=(redacted)'");
+    assert!(line.contains(&wanted), "{line}\nlacks\n{wanted}");
+    assert!(!text.contains("hunter2"), "{text}");
+    // Without values the switch alone would make Helm forget those of the installed release.
+    let text = stdout(&seatrial(&[&pair[..], &["--set-before", "x=1"]].concat()));
+    for line in text.lines().filter(|line| line.contains("$ helm upgrade") || line.contains(". helm upgrade"))
+    {
+        assert!(!line.contains(" --set ") || line.contains("--reset-then-reuse-values"), "{line}");
+    }
 }
 
 /// A gzipped tar of these entries; a name that starts with `link:` becomes a symbolic link.
@@ -187,6 +251,17 @@ fn control_characters_of_charts_do_not_reach_the_terminal() {
     file.write_all(b"{{ fail \"\x1b[31mred\" }}").unwrap();
     let output = seatrial(&["template", dir.path().to_str().unwrap()]);
     assert!(!stderr(&output).contains('\u{1b}'), "{}", stderr(&output));
+}
+
+#[test]
+fn the_demo_prints_what_the_readme_shows() {
+    let readme = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")).unwrap();
+    let sample = readme.split("```text\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+    let text = stdout(&seatrial(&["demo"]));
+    let printed: Vec<&str> = text.lines().map(str::trim_end).collect();
+    for line in sample.lines().map(str::trim_end).filter(|line| *line != "…") {
+        assert!(printed.contains(&line), "README.md shows\n{line}\nbut the demo prints\n{text}");
+    }
 }
 
 fn demo(format: &str, path: &Path) -> Option<i32> {

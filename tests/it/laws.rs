@@ -31,6 +31,32 @@ fn every_source_file_says_what_it_is_for() {
     assert!(silent.is_empty(), "no `//!` line: {silent:?}");
 }
 
+/// Relative links of a Markdown text: `](path)`, without the anchor.
+fn links(text: &str) -> impl Iterator<Item = &str> {
+    let targets = text.split("](").skip(1).filter_map(|rest| rest.split_once(')')).map(|(target, _)| target);
+    let paths = targets.map(|target| target.split('#').next().unwrap_or(""));
+    paths.filter(|path| !path.is_empty() && !path.contains("://") && !path.contains(' '))
+}
+
+#[test]
+fn links_of_the_manuals_lead_somewhere() {
+    let mut files = Vec::new();
+    walk(&root().join("docs"), &mut files);
+    for name in ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "COMPATIBILITY.md", "CHANGELOG.md"] {
+        files.push(root().join(name));
+    }
+    let mut dead = Vec::new();
+    // Patterns in the manual of functions look like links.
+    let manuals =
+        |file: &&PathBuf| file.extension().is_some_and(|e| e == "md") && !file.ends_with("functions.md");
+    for file in files.iter().filter(manuals) {
+        let text = fs::read_to_string(file).unwrap();
+        let missing = links(&text).filter(|link| !file.parent().unwrap().join(link).exists());
+        dead.extend(missing.map(|link| format!("{}: {link}", file.display())));
+    }
+    assert!(dead.is_empty(), "{dead:#?}");
+}
+
 #[test]
 fn no_module_is_a_drawer() {
     let mut files = Vec::new();

@@ -279,6 +279,28 @@ fn half_of_the_procedure_is_none() {
     assert!(lost.iter().any(|line| line.contains("in upgrade (plain)")), "{lost:?}");
 }
 
+#[test]
+#[expect(clippy::disallowed_methods, reason = "the program is tested from outside")]
+fn jobs_that_a_left_behind_definition_stops_are_broken() {
+    let Some(shared) = shared() else { return };
+    let mut program = Process::new(env!("CARGO_BIN_EXE_seatrial"));
+    program.args(["verify", "kubeflow-trainer@2.0.1", "kubeflow-trainer@2.3.0", "--actor", "helm3"]);
+    program.args(["--offline", "-o", "json", "--charts-cache"]).arg(shared.join("charts-cache"));
+    let output = program.env_remove("KUBECONFIG").output().unwrap();
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let ways = report["rehearsals"][0]["ways"].as_array().unwrap();
+    let taking = ways.iter().find(|way| way["name"] == "take ownership").unwrap();
+    // Helm reports success, and no JobSet can be written any more (facts/lab.md, surprise 4).
+    let outcome = &taking["operations"][0]["outcomes"][0];
+    assert_eq!((&outcome["verdict"], &outcome["steps"][0]["exit_code"]), (&json!("breaks"), &json!(0)));
+    let stuck = |finding: &&Value| finding["check"] == "job_stuck" && finding["severity"] == "breaks";
+    let findings = report["findings"].as_array().unwrap();
+    let messages: Vec<&str> =
+        findings.iter().filter(stuck).map(|finding| finding["message"].as_str().unwrap()).collect();
+    let wanted = "(team-a/susp-torch; jobset.x-k8s.io/v1alpha2, Kind=JobSet): .spec.replicatedJobs[name=\"node\"].groupName: field not declared in schema";
+    assert!(messages.iter().any(|message| message.contains(wanted)), "{messages:#?}");
+}
+
 /// A chart of one definition, written to a directory.
 fn write_chart(at: &Path, version: &str) {
     let definition = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: gears.example.test}\nspec:\n  group: example.test\n  names: {kind: Gear, listKind: GearList, plural: gears, singular: gear}\n  scope: Namespaced\n  versions:\n  - name: v1\n    served: true\n    storage: true\n    schema: {openAPIV3Schema: {type: object, required: [spec], properties: {spec: {type: object, required: [teeth], properties: {teeth: {type: integer, minimum: 3}}}}}}\n";
@@ -304,7 +326,9 @@ fn charts_of_other_kinds_get_objects_made_from_their_schemas() {
     assert!(start.contains("one object each of Gear, made from the schema alone"), "{start}");
     let population = report["rehearsals"][0]["population"].as_array().unwrap();
     assert!(population.contains(&json!("Gear/team-a/sample")), "{population:?}");
-    // Uninstalling takes the definition and with it what users made.
-    assert_eq!(output.status.code(), Some(3), "{}", report["verdict"]);
+    // Uninstalling takes the definition and with it what users made, but it did so before the upgrade.
+    assert_eq!(output.status.code(), Some(2), "{}", report["verdict"]);
+    let summary = report["verdict"]["summary"].as_str().unwrap();
+    assert!(summary.contains("before this upgrade as after it"), "{summary}");
     assert!(losses(&report).iter().any(|line| line.contains("in uninstall")), "{:?}", losses(&report));
 }

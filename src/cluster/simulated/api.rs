@@ -125,7 +125,9 @@ impl Api<'_> {
     pub fn owned_by(&self, owner: &Value, group: &str, kind: &str) -> Vec<Arc<Value>> {
         let text = |pointer: &str| crate::k8s::text(owner, pointer);
         let mut keys: Vec<&Key> = self.server.store.dependents(text("/metadata/uid")).iter().collect();
-        keys.retain(|key| &*key.kind == kind && &*key.group == group && key.namespace == text("/metadata/namespace"));
+        keys.retain(|key| {
+            &*key.kind == kind && &*key.group == group && key.namespace == text("/metadata/namespace")
+        });
         keys.sort_unstable_by(|a, b| a.name.cmp(&b.name));
         keys.into_iter().filter_map(|key| self.by_key(key)).cloned().collect()
     }

@@ -74,11 +74,7 @@ impl Consulted {
 impl Clone for Consulted {
     fn clone(&self) -> Self {
         let copy = |flag: &AtomicBool| AtomicBool::new(flag.load(Ordering::Relaxed));
-        Self {
-            leader: copy(&self.leader),
-            hooks: copy(&self.hooks),
-            certificates: copy(&self.certificates),
-        }
+        Self { leader: copy(&self.leader), hooks: copy(&self.hooks), certificates: copy(&self.certificates) }
     }
 }
 

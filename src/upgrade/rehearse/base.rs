@@ -13,6 +13,7 @@ use crate::k8s::{self, Gvk};
 use crate::upgrade::actors::helm::{Dialect, Flags};
 use crate::upgrade::actors::{self, Actor, Command, Workshop};
 use crate::upgrade::course::{Course, Order};
+use crate::upgrade::outcome::Origin;
 use crate::upgrade::release::{ApplyMethod, Release};
 use crate::upgrade::trace::Step;
 use crate::upgrade::{fate, population, record};
@@ -28,8 +29,8 @@ pub(super) struct Base {
     pub(super) unserved: Vec<ObjectName>,
 }
 
-/// A state to start from, or why the old chart could not be installed.
-type Made = Result<Base, String>;
+/// How a state to start from came about, where that is worth a word, and the state itself unless it can't be reached.
+type Made = (Option<Origin>, Option<Base>);
 
 /// What the rehearsals of one run share: a workshop, and the states that they start from, each made once, as its maker
 /// reads the chart.
@@ -78,11 +79,9 @@ pub(super) fn bases(
         world.take_exchanges();
         world.take_notes();
         let unserved = unserved(&mut world, given)?;
-        return Ok(vec![Ok(Base {
-            course: Course::new(world),
-            made_by: maker(record).to_owned(),
-            unserved,
-        })]);
+        let made_by = maker(record).to_owned();
+        let base = Base { course: Course::new(world), made_by, unserved };
+        return Ok(vec![(None, Some(base))]);
     }
     // Who made the release is known as soon as its record is there.
     let makers: &[&str] = match record.as_ref().map(maker) {
@@ -146,8 +145,9 @@ fn base(
 ) -> Result<Made, Unreachable> {
     world.conditions = Conditions::default();
     let mut course = Course::new(world);
-    if let Err(obstacle) = install(&mut course, maker, plan, workshop)? {
-        return Ok(Err(obstacle));
+    let origin = install(&mut course, maker, plan, workshop)?;
+    if origin.as_ref().is_some_and(|origin| !origin.reached) {
+        return Ok((origin, None));
     }
     match &plan.state {
         Some(state) => overlay(&mut course, &state.objects, plan)?,
@@ -160,7 +160,7 @@ fn base(
     let given = plan.state.as_ref().map(|state| state.objects.as_slice()).unwrap_or_default();
     let unserved = unserved(&mut course.world, given)?;
     course.snapshot()?;
-    Ok(Ok(Base { course, made_by: maker.to_owned(), unserved }))
+    Ok((origin, Some(Base { course, made_by: maker.to_owned(), unserved })))
 }
 
 /// Objects of kinds that neither the server nor any definition knows: no request can reach them.
@@ -172,14 +172,17 @@ fn unserved(world: &mut Simulated, objects: &[Value]) -> Result<Vec<ObjectName>,
     Ok(names.into_iter().collect())
 }
 
-/// Installs the old chart; when that fails, once more with what a person would try.
+/// Installs the old chart; when that fails, once more with what a person would try. Answers what there is to tell.
 fn install(
     course: &mut Course<Simulated>,
     maker: &str,
     plan: &Plan,
     workshop: &Workshop<'_>,
-) -> Result<Result<(), String>, Unreachable> {
-    let Some(actor) = actors::find(maker) else { return Ok(Err(format!("unknown actor {maker}"))) };
+) -> Result<Option<Origin>, Unreachable> {
+    let told = |error: &str, reached| {
+        Some(Origin { made_by: maker.to_owned(), error: error.trim_end().to_owned(), reached })
+    };
+    let Some(actor) = actors::find(maker) else { return Ok(told("unknown actor", false)) };
     let dialect = Dialect { helm: actor.version() };
     let flags = Flags { create_namespace: true, ..Flags::default() };
     let (chart, values) = (Arc::clone(&plan.before), Arc::clone(&plan.values_before));
@@ -192,11 +195,11 @@ fn install(
         flags,
     )?;
     if first.exit_code == 0 {
-        return Ok(Ok(()));
+        return Ok(None);
     }
     let flags = Flags { force_conflicts: dialect.is_v4(), ..Flags::default() };
     let second = command(course, workshop, plan, dialect, Command::Upgrade { chart, values }, flags)?;
-    Ok(if second.exit_code == 0 { Ok(()) } else { Err(first.stderr.trim_end().to_owned()) })
+    Ok(told(&first.stderr, second.exit_code == 0))
 }
 
 fn command(

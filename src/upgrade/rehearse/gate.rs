@@ -22,6 +22,8 @@ pub struct Gate {
     pub value: bool,
     /// The user's values with the switch turned.
     pub values: Arc<Values>,
+    /// The switch alone.
+    pub alone: Arc<Values>,
 }
 
 /// The first boolean whose turn removes every CustomResourceDefinition from the release manifest; `None` when the
@@ -42,11 +44,14 @@ pub fn gates(
     switches
         .sort_by_key(|(path, _)| (!path.iter().any(|part| part.to_lowercase().contains("crd")), path.len()));
     switches.into_iter().take(TRIES).find_map(|(path, value)| {
-        let mut values = Values::clone(config);
-        set(&mut values, &path, Value::Bool(!value));
-        let values = Arc::new(values);
+        let turn = |mut values: Values| {
+            set(&mut values, &path, Value::Bool(!value));
+            Arc::new(values)
+        };
+        let values = turn(Values::clone(config));
         let turned = renderer.render(chart, &values, options).ok()?;
-        (!has_crds(&turned)).then(|| Gate { path: path.join("."), value: !value, values })
+        let alone = || turn(Values::new());
+        (!has_crds(&turned)).then(|| Gate { path: path.join("."), value: !value, values, alone: alone() })
     })
 }
 

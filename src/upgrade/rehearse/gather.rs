@@ -2,6 +2,7 @@
 
 use crate::upgrade::fate::wrote;
 use crate::upgrade::outcome::{Outcome, Verdict, worst_first};
+use crate::upgrade::stuck::stuck;
 use crate::upgrade::trace::Step;
 
 /// One try: its conditions in words and what happened.
@@ -13,8 +14,16 @@ pub(super) struct Try {
 }
 
 impl Try {
-    /// How it ended.
+    /// How it ended: a command that succeeds breaks all the same what its controller can't bring on afterwards.
     pub(super) fn verdict(&self) -> Verdict {
+        match self.command_verdict() {
+            Verdict::Keeps if !stuck(&self.step).is_empty() => Verdict::Breaks,
+            verdict => verdict,
+        }
+    }
+
+    /// How the command ended, whatever controllers make of it.
+    pub(super) fn command_verdict(&self) -> Verdict {
         Verdict::of(self.step.exit_code, wrote(&self.step.events), &self.step.lost_objects)
     }
 

@@ -12,6 +12,7 @@ use crate::upgrade::actors::helm::Dialect;
 use crate::upgrade::actors::{Actor, Subject, Workshop};
 use crate::upgrade::outcome::{Rehearsal, Start};
 use crate::upgrade::secrets::{Attentive, Secrets};
+use crate::upgrade::words::ValuesWords;
 
 mod base;
 mod gate;
@@ -35,8 +36,14 @@ pub struct Plan {
     pub before: Arc<Chart>,
     /// The chart to upgrade to.
     pub after: Arc<Chart>,
+    /// The installed chart as commands name it.
+    pub before_name: String,
     /// The new chart as commands name it.
     pub after_name: String,
+    /// The values flags that the installed release was made with.
+    pub words_before: ValuesWords,
+    /// The values flags of the upgrade.
+    pub words_after: ValuesWords,
     /// The user's values of the installed release.
     pub values_before: Arc<Values>,
     /// The user's values for the upgrade.
@@ -77,27 +84,24 @@ pub fn rehearse(actor: &dyn Actor, plan: &Plan, shared: &Shared<'_>) -> Result<R
     let workshop = Workshop { renderer, ..shared.workshop };
     let dialect = Dialect { helm: actor.version() };
     let mut bases = Vec::new();
-    for base in base::bases(actor, plan, &workshop, shared)? {
-        match base {
-            Ok(mut base) => {
-                base.course.secrets = secrets.clone();
-                base.course.snapshot()?.secrets().for_each(|secret| secrets.add(secret));
-                if rehearsal.population.is_empty() {
-                    rehearsal.population = base.course.snapshot()?.names().cloned().collect();
-                }
-                rehearsal.unserved.extend(base.unserved.iter().cloned());
-                bases.push(base);
-            }
-            Err(obstacle) if rehearsal.obstacle.is_empty() => rehearsal.obstacle = obstacle,
-            Err(_) => {}
+    for (origin, base) in base::bases(actor, plan, &workshop, shared)? {
+        rehearsal.origins.extend(origin);
+        let Some(mut base) = base else { continue };
+        base.course.secrets = secrets.clone();
+        base.course.snapshot()?.secrets().for_each(|secret| secrets.add(secret));
+        if rehearsal.population.is_empty() {
+            rehearsal.population = base.course.snapshot()?.names().cloned().collect();
         }
+        rehearsal.unserved.extend(base.unserved.iter().cloned());
+        bases.push(base);
     }
     rehearsal.unserved.sort();
     rehearsal.unserved.dedup();
     let explored = side_by_side(&bases, |base| roads::explore(actor, dialect, plan, &workshop, base))?;
     rehearsal.ways = explored.into_iter().flatten().collect();
-    if !rehearsal.ways.is_empty() {
-        rehearsal.obstacle.clear();
+    if rehearsal.ways.is_empty() {
+        let first = rehearsal.origins.first();
+        rehearsal.obstacle = first.map(|origin| origin.error.clone()).unwrap_or_default();
     }
     secrets.redact(&mut rehearsal);
     Ok(rehearsal)
@@ -115,6 +119,7 @@ fn begun(actor: &dyn Actor, plan: &Plan) -> Rehearsal {
         start: plan.state.as_ref().map_or(Start::BuiltIn, |state| Start::State(state.name.clone())),
         population: Vec::new(),
         unserved: Vec::new(),
+        origins: Vec::new(),
         obstacle: String::new(),
         ways: Vec::new(),
         secrets,

@@ -12,6 +12,7 @@ use crate::upgrade::population;
 use crate::upgrade::secrets::Attentive;
 use crate::upgrade::storage::Records;
 use crate::upgrade::trace::Step;
+use crate::upgrade::words::quoted;
 use crate::upgrade::world::World;
 
 /// What every outcome on a real server says of its conditions.
@@ -63,7 +64,8 @@ impl<W: World> Road<'_, W> {
             chart: Arc::clone(&self.plan.before),
             values: Arc::clone(&self.plan.values_before),
         };
-        let step = self.run(command, "install", &["--create-namespace"])?;
+        let rest = format!(" {}{}", self.plan.before_name, self.plan.words_before);
+        let step = self.run(command, "install", &rest, &["--create-namespace"])?;
         if step.exit_code == 0 {
             self.course
                 .step("user", "populate", "", "", |world| Ok((population::populate(world)?, Vec::new())))?;
@@ -96,6 +98,7 @@ impl<W: World> Road<'_, W> {
             made_by: self.actor.id().to_owned(),
             flags: owned(flags),
             prepare: Vec::new(),
+            loses_already: Vec::new(),
             operations: Vec::new(),
         }
     }
@@ -104,9 +107,9 @@ impl<W: World> Road<'_, W> {
     fn follow(&mut self, way: &mut Way) -> Result<(), Unreachable> {
         let again = self.upgrade(&[])?;
         way.operations.push(operation("upgrade again", &[], again));
-        let back = self.run(Command::Rollback { revision: 1 }, "rollback", &[])?;
+        let back = self.run(Command::Rollback { revision: 1 }, "rollback", " 1", &[])?;
         way.operations.push(operation("rollback", &[], back));
-        let gone = self.run(Command::Uninstall, "uninstall", &[])?;
+        let gone = self.run(Command::Uninstall, "uninstall", "", &[])?;
         way.operations.push(operation("uninstall", &[], gone));
         Ok(())
     }
@@ -116,19 +119,22 @@ impl<W: World> Road<'_, W> {
             chart: Arc::clone(&self.plan.after),
             values: Arc::clone(&self.plan.values_after),
         };
-        self.run(command, "upgrade", flags)
+        let rest = format!(" {}{}", self.plan.after_name, self.plan.words_after);
+        self.run(command, "upgrade", &rest, flags)
     }
 
-    fn run(&mut self, command: Command, word: &str, flags: &[&str]) -> Result<Step, Unreachable> {
+    /// Runs a command whose line is `helm WORD RELEASE REST -n NAMESPACE FLAGS`.
+    fn run(&mut self, command: Command, word: &str, rest: &str, flags: &[&str]) -> Result<Step, Unreachable> {
         let tail: String = flags.iter().map(|flag| format!(" {flag}")).collect();
         let subject = &self.plan.subject;
+        let (release, namespace) = (quoted(&subject.release), quoted(&subject.namespace));
         let order = Order {
             actor: self.actor.id(),
             dialect: self.dialect,
             subject,
             command,
             flags: Flags::parse(&owned(flags), self.dialect).unwrap_or_default(),
-            line: format!("helm {word} {} -n {}{tail}", subject.release, subject.namespace),
+            line: format!("helm {word} {release}{rest} -n {namespace}{tail}"),
         };
         self.course.run(self.workshop, &order)
     }

@@ -11,7 +11,7 @@ use super::gather::{Try, gather};
 use super::parallel::side_by_side;
 use super::trial::{AFTERWARDS, Trial, departures, failures, has_jobs, has_webhooks, trials};
 use super::{Plan, values_in_force};
-use crate::chart::Values;
+use crate::chart::{Chart, Values};
 use crate::cluster::Unreachable;
 use crate::cluster::simulated::Simulated;
 use crate::finding::ObjectName;
@@ -21,13 +21,21 @@ use crate::render::{HookEvent, Options, Render};
 use crate::upgrade::actors::helm::{
     Dialect, Flags, MANAGED_BY, RELEASE_NAME, RELEASE_NAMESPACE, RESOURCE_POLICY, template_options,
 };
-use crate::upgrade::actors::{Actor, Command, Workshop};
+use crate::upgrade::actors::{Actor, Command, Subject, Workshop};
 use crate::upgrade::course::{Course, Order};
 use crate::upgrade::inventory::{Item, Place, inventory};
 use crate::upgrade::kubectl::{Apply, Kubectl, Tag};
 use crate::upgrade::link::Link;
-use crate::upgrade::outcome::{Operation, Verdict, Way};
+use crate::upgrade::outcome::{Operation, REUSING, Verdict, Way};
 use crate::upgrade::trace::Step;
+use crate::upgrade::words::quoted;
+
+/// Takes the new chart's defaults and lays the values of the installed release over them.
+const RESET_THEN_REUSE: &str = "--reset-then-reuse-values";
+
+/// Lets the definitions among YAML documents pass. `helm template -s` loses files below `crds/` that begin with `---`.
+const ONLY_DEFINITIONS: &str =
+    r#"awk -v RS='\n---\n' '/(^|\n)kind: CustomResourceDefinition/ { print "---\n" $0 }'"#;
 
 /// States from which follow-ups are tried.
 const STATES: usize = 3;
@@ -47,6 +55,8 @@ struct Recipe {
     keep: bool,
     /// The new chart's definitions applied by hand.
     apply_crds: bool,
+    /// Whether the same upgrade is tried with `--reuse-values` too.
+    reuse: bool,
 }
 
 struct Explorer<'e> {
@@ -57,7 +67,10 @@ struct Explorer<'e> {
     base: &'e Base,
     before: Option<Arc<Render>>,
     after: Option<Arc<Render>>,
+    options: Options,
     gate: Option<Gate>,
+    /// What uninstalling deletes without any upgrade.
+    loses_already: Vec<ObjectName>,
 }
 
 /// Every way from one starting state.
@@ -70,7 +83,7 @@ pub(super) fn explore(
 ) -> Result<Vec<Way>, Unreachable> {
     let options = Options { is_upgrade: true, revision: 2, ..template_options(dialect.helm, &plan.subject) };
     let render = |chart, values| workshop.renderer.render(chart, values, &options).ok();
-    let explorer = Explorer {
+    let mut explorer = Explorer {
         actor,
         dialect,
         plan,
@@ -84,7 +97,10 @@ pub(super) fn explore(
             values_in_force(&plan.values_before, &plan.values_after),
             &options,
         ),
+        options,
+        loses_already: Vec::new(),
     };
+    explorer.loses_already = explorer.leaving()?;
     explorer.all()
 }
 
@@ -95,6 +111,8 @@ impl Explorer<'_> {
         let mut recipes: Vec<Recipe> = self.forced(&plain, &stderr).into_iter().collect();
         if stderr.contains("invalid ownership metadata") {
             recipes.extend(self.around_ownership());
+            // What the values do is the same on every way.
+            recipes.iter_mut().skip(1).for_each(|recipe| recipe.reuse = false);
         }
         let mut ways = vec![way];
         // Each way goes on its own copy of the cluster.
@@ -112,6 +130,19 @@ impl Explorer<'_> {
         Ok(ways)
     }
 
+    /// What uninstalling the installed release deletes; only definitions in it take more along than themselves.
+    fn leaving(&self) -> Result<Vec<ObjectName>, Unreachable> {
+        let owns = |render: &Arc<Render>| {
+            let kinds = render.manifests.iter().map(|manifest| k8s::text(&manifest.object, "/kind"));
+            kinds.into_iter().any(|kind| kind == "CustomResourceDefinition")
+        };
+        if !self.before.as_ref().is_some_and(owns) {
+            return Ok(Vec::new());
+        }
+        let (_, one) = self.attempt(&self.base.course, &Trial::calm(), &self.uninstall(), "")?;
+        Ok(one.step.lost_objects)
+    }
+
     fn plain(&self) -> Recipe {
         Recipe {
             name: "plain".to_owned(),
@@ -122,6 +153,7 @@ impl Explorer<'_> {
             adopt: false,
             keep: false,
             apply_crds: false,
+            reuse: true,
         }
     }
 
@@ -130,7 +162,7 @@ impl Explorer<'_> {
         if !conflict || recipe.flags.iter().any(|flag| flag == "--force-conflicts") {
             return None;
         }
-        let mut forced = recipe.clone();
+        let mut forced = Recipe { reuse: false, ..recipe.clone() };
         forced.flags.push("--force-conflicts".to_owned());
         forced.name = match recipe.name.as_str() {
             "plain" => "force conflicts".to_owned(),
@@ -173,22 +205,32 @@ impl Explorer<'_> {
             let off = Recipe {
                 name: "CRDs switched off".to_owned(),
                 summary: format!("the definitions stay outside the release by {}={}", gate.path, gate.value),
-                values: Arc::clone(&gate.values),
-                sets: vec![format!("{}={}", gate.path, gate.value)],
-                ..self.plain()
+                ..self.switched(self.plain(), gate)
             };
             recipes.extend(of_helm3.then_some(off));
             recipes.push(Recipe {
                 name: "CRDs outside the release".to_owned(),
                 summary: format!("the new definitions are applied by hand, {}={}, custom objects that leave the release get helm.sh/resource-policy=keep", gate.path, gate.value),
-                values: Arc::clone(&gate.values),
-                sets: vec![format!("{}={}", gate.path, gate.value)],
                 keep: true,
                 apply_crds: true,
-                ..self.plain()
+                ..self.switched(self.plain(), gate)
             });
         }
         recipes
+    }
+
+    /// The recipe with the gate turned. A single `--set` makes Helm forget the values of the installed release, so where
+    /// the upgrade gives none they are asked for.
+    fn switched(&self, recipe: Recipe, gate: &Gate) -> Recipe {
+        let mut flags = recipe.flags;
+        let reuses = self.plan.values_after.is_empty();
+        flags.extend(reuses.then(|| RESET_THEN_REUSE.to_owned()));
+        Recipe {
+            flags,
+            values: Arc::clone(if reuses { &gate.alone } else { &gate.values }),
+            sets: vec![format!("{}={}", gate.path, gate.value)],
+            ..recipe
+        }
     }
 
     /// One way with everything that follows; also the plain upgrade's stderr.
@@ -200,7 +242,7 @@ impl Explorer<'_> {
         let (mut reached, mut tries) = (Vec::new(), Vec::new());
         for (course, one) in self.upgrades(&start, recipe, &trials(hooks, webhooks))? {
             let condition = one.conditions.first().cloned().unwrap_or_default();
-            reached.push((condition, course, one.verdict(), one.step.exit_code));
+            reached.push((condition, course, one.command_verdict(), one.step.exit_code));
             tries.push(one);
         }
         let stderr = tries.first().map(|one| one.step.stderr.clone()).unwrap_or_default();
@@ -212,6 +254,7 @@ impl Explorer<'_> {
         }];
         if !refused {
             operations.extend(self.undoing(&start, recipe, hooks, webhooks)?);
+            operations.extend(self.reusing(&start, recipe)?);
             operations.extend(self.follow_ups(recipe, &distinct(reached), webhooks)?);
         }
         let way = Way {
@@ -225,6 +268,7 @@ impl Explorer<'_> {
                 .chain(recipe.sets.iter().map(|set| format!("--set {set}")))
                 .collect(),
             prepare,
+            loses_already: self.loses_already.clone(),
             operations,
         };
         Ok((way, stderr))
@@ -250,9 +294,8 @@ impl Explorer<'_> {
     ) -> Result<Vec<End>, Unreachable> {
         let Some((first, others)) = trials.split_first() else { return Ok(Vec::new()) };
         let (course, mut one) = self.attempt(start, first, order, prefix)?;
-        let differs = |trial: &&Trial| {
-            course.world.consulted().tells_apart(&first.conditions, &trial.conditions)
-        };
+        let differs =
+            |trial: &&Trial| course.world.consulted().tells_apart(&first.conditions, &trial.conditions);
         let (others, alike): (Vec<&Trial>, Vec<&Trial>) = others.iter().partition(differs);
         one.conditions.extend(alike.into_iter().map(|trial| joined(prefix, &trial.condition)));
         let more = side_by_side(&others, |trial| self.attempt(start, trial, order, prefix))?;
@@ -286,6 +329,30 @@ impl Explorer<'_> {
         }))
     }
 
+    /// The upgrade with the old chart's defaults in place of the new one's, where that renders something else.
+    fn reusing(&self, start: &Course<Simulated>, recipe: &Recipe) -> Result<Option<Operation>, Unreachable> {
+        if !recipe.reuse || !self.reuse_matters() {
+            return Ok(None);
+        }
+        let flag = "--reuse-values".to_owned();
+        let order = self.upgrade(recipe, std::slice::from_ref(&flag));
+        let (_, one) = self.attempt(start, &Trial::calm(), &order, "")?;
+        let flags = recipe.flags.iter().cloned().chain([flag]).collect();
+        Ok(Some(Operation { name: REUSING.to_owned(), flags, outcomes: gather(vec![one]) }))
+    }
+
+    /// Whether the new chart's templates make something else of the old chart's defaults, or can't work with them.
+    fn reuse_matters(&self) -> bool {
+        let (Some(before), Some(after)) = (&self.before, &self.after) else { return false };
+        if before.chart.values == after.chart.values {
+            return false;
+        }
+        let chart = Chart { values: (*before.values).clone(), ..Chart::clone(&self.plan.after) };
+        let values = values_in_force(&self.plan.values_before, &self.plan.values_after);
+        let render = self.workshop.renderer.render(&Arc::new(chart), values, &self.options);
+        !render.is_ok_and(|render| texts(&render).eq(texts(after)))
+    }
+
     /// Images of workloads that only the new chart has.
     fn new_images(&self) -> Vec<String> {
         let (Some(before), Some(after)) = (&self.before, &self.after) else { return Vec::new() };
@@ -313,17 +380,14 @@ impl Explorer<'_> {
             let flags = force.iter().map(|flag| (*flag).to_owned()).collect();
             rollback.if_it_fails.push(Next::new("rollback", flags, Act::Rollback));
         }
-        let mut next = vec![
-            Next::new("upgrade again", recipe.flags.clone(), Act::Upgrade(recipe.clone())),
-            rollback,
-        ];
+        let mut next =
+            vec![Next::new("upgrade again", recipe.flags.clone(), Act::Upgrade(recipe.clone())), rollback];
         let uninstall = Next::new("uninstall", Vec::new(), Act::Uninstall);
         next.push(if leave { uninstall.under(departures()) } else { uninstall });
-        if let Some(gate) = self.gate.as_ref().filter(|gate| gate.values != recipe.values) {
-            let mut off = recipe.clone();
-            off.values = Arc::clone(&gate.values);
-            off.sets = vec![format!("{}={}", gate.path, gate.value)];
-            off.flags.retain(|flag| flag == "--force-conflicts");
+        if let Some(gate) = self.gate.as_ref().filter(|_| recipe.sets.is_empty()) {
+            let mut stripped = recipe.clone();
+            stripped.flags.retain(|flag| flag == "--force-conflicts");
+            let off = self.switched(stripped, gate);
             let flags = vec![format!("--set {}={}", gate.path, gate.value)];
             next.push(Next::new("crds off", flags, Act::Upgrade(off)));
         }
@@ -375,7 +439,7 @@ impl Explorer<'_> {
     fn order(&self, command: Command, words: &str, flags: &[String]) -> Order<'_> {
         let parsed = Flags::parse(flags, self.dialect).unwrap_or_default();
         let tail: String = flags.iter().map(|flag| format!(" {flag}")).collect();
-        let line = format!("helm {words} -n {}{tail}", self.plan.subject.namespace);
+        let line = format!("helm {words} -n {}{tail}", quoted(&self.plan.subject.namespace));
         Order {
             actor: self.actor.id(),
             dialect: self.dialect,
@@ -388,21 +452,33 @@ impl Explorer<'_> {
 
     fn upgrade(&self, recipe: &Recipe, more: &[String]) -> Order<'_> {
         let flags: Vec<String> = recipe.flags.iter().chain(more).cloned().collect();
-        let values = if self.plan.values_after.is_empty() { "" } else { " -f values.yaml" };
+        let values = &self.plan.words_after;
         let sets: String = recipe.sets.iter().map(|set| format!(" --set {set}")).collect();
-        let words = format!("upgrade {} {}{values}{sets}", self.plan.subject.release, self.plan.after_name);
+        let release = quoted(&self.plan.subject.release);
+        let words = format!("upgrade {release} {}{values}{sets}", self.plan.after_name);
         let command =
             Command::Upgrade { chart: Arc::clone(&self.plan.after), values: Arc::clone(&recipe.values) };
         self.order(command, &words, &flags)
     }
 
+    /// `helm template` of the new chart with the values that are in force.
+    fn template(&self) -> String {
+        let words = match self.plan.values_after.is_empty() {
+            true => &self.plan.words_before,
+            false => &self.plan.words_after,
+        };
+        let Subject { release, namespace } = &self.plan.subject;
+        let (release, namespace) = (quoted(release), quoted(namespace));
+        format!("helm template {release} {} -n {namespace}{words}", self.plan.after_name)
+    }
+
     fn rollback(&self, flags: &[String]) -> Order<'_> {
-        let words = format!("rollback {}", self.plan.subject.release);
+        let words = format!("rollback {}", quoted(&self.plan.subject.release));
         self.order(Command::Rollback { revision: 0 }, &words, flags)
     }
 
     fn uninstall(&self) -> Order<'_> {
-        self.order(Command::Uninstall, &format!("uninstall {}", self.plan.subject.release), &[])
+        self.order(Command::Uninstall, &format!("uninstall {}", quoted(&self.plan.subject.release)), &[])
     }
 
     /// Does by hand what the recipe asks for before the upgrade; answers the commands.
@@ -423,7 +499,7 @@ impl Explorer<'_> {
             hand.tag(&kept, Tag::Annotations, &[(RESOURCE_POLICY, "keep")]);
         }
         if recipe.apply_crds {
-            hand.apply(crds(after), &self.plan.after_name);
+            hand.apply(crds(after), &self.template());
         }
         hand.work(course, namespace)
     }
@@ -543,6 +619,13 @@ fn names(render: &Render, place: Place) -> BTreeSet<ObjectName> {
     inventory(render).into_iter().filter(|item| item.place == place).map(|item| item.name).collect()
 }
 
+/// The documents of a render as Helm sends them.
+fn texts(render: &Render) -> impl Iterator<Item = &str> {
+    let manifests = render.manifests.iter().chain(render.hooks.iter().map(|hook| &hook.manifest));
+    manifests.map(|manifest| &*manifest.text)
+}
+
+/// The definitions of `crds/` and of the release.
 fn crds(render: &Render) -> Vec<Arc<Value>> {
     let of_release = |item: &Item| {
         matches!(item.place, Place::Crds | Place::Templates) && item.name.kind == "CustomResourceDefinition"
@@ -599,11 +682,14 @@ impl Hand {
         self.tags.push((names.to_vec(), tag, values));
     }
 
-    fn apply(&mut self, objects: Vec<Arc<Value>>, chart: &str) {
-        if !objects.is_empty() {
-            self.lines.push(format!("helm template {chart} --include-crds (its CustomResourceDefinitions) | kubectl apply --server-side --force-conflicts -f -"));
-            self.applies.push(objects);
+    fn apply(&mut self, objects: Vec<Arc<Value>>, template: &str) {
+        if objects.is_empty() {
+            return;
         }
+        self.lines.push(format!(
+            "{template} --include-crds | {ONLY_DEFINITIONS} | kubectl apply --server-side --force-conflicts -f -"
+        ));
+        self.applies.push(objects);
     }
 
     fn work(self, course: &mut Course<Simulated>, namespace: &str) -> Result<Vec<String>, Unreachable> {

@@ -80,6 +80,9 @@ pub enum Population {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Stage {
+    /// Where it begins in its file, from 1.
+    #[serde(skip)]
+    pub line: usize,
     /// Actor, e.g. `helm3`, or a version of it, e.g. `helm3.17`.
     #[serde(default)]
     pub actor: Option<String>,
@@ -239,14 +242,14 @@ impl Scenario {
     /// # Errors
     /// Text that is no YAML, unknown or missing keys, and steps that do nothing or several things.
     pub fn parse(text: &str, limits: &Limits) -> Result<Self, ScenarioError> {
-        let value = yaml::to_json(text.as_bytes(), limits).map_err(|error| ScenarioError(error.message))?;
-        let scenario: Self =
-            serde_json::from_value(value).map_err(|error| ScenarioError(error.to_string()))?;
-        for (position, stage) in scenario.start.steps.iter().chain(&scenario.steps).enumerate() {
+        let mut scenario: Self =
+            yaml::read(text.as_bytes(), limits).map_err(|error| ScenarioError(error.message))?;
+        number(&mut scenario.start.steps, text, "/start/steps");
+        number(&mut scenario.steps, text, "/steps");
+        for stage in scenario.start.steps.iter().chain(&scenario.steps) {
             if stage.deeds() != 1 {
-                return Err(ScenarioError(format!(
-                    "step {}: exactly one of install, upgrade, rollback, uninstall, apply, annotate, label, patch, delete, populate, seedSnapshots, wait is wanted, {} are there",
-                    position + 1,
+                return Err(stage.error(&format!(
+                    "exactly one of install, upgrade, rollback, uninstall, apply, annotate, label, patch, delete, populate, seedSnapshots, wait is wanted, {} are there",
                     stage.deeds()
                 )));
             }
@@ -255,7 +258,19 @@ impl Scenario {
     }
 }
 
+/// Gives every step its line.
+fn number(stages: &mut [Stage], text: &str, list: &str) {
+    for (position, stage) in stages.iter_mut().enumerate() {
+        stage.line = yaml::locate(text, &format!("{list}/{position}")).unwrap_or_default();
+    }
+}
+
 impl Stage {
+    /// An error about this step.
+    fn error(&self, message: &str) -> ScenarioError {
+        ScenarioError(format!("line {}: {message}", self.line))
+    }
+
     fn deeds(&self) -> usize {
         let deeds = [
             self.install.is_some(),
@@ -288,28 +303,4 @@ fn default_patch() -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn parse(value: &Value) -> Result<Scenario, String> {
-        serde_json::from_value(value.clone()).map_err(|error| error.to_string())
-    }
-
-    #[test]
-    fn a_step_names_one_deed() {
-        let scenario = parse(&serde_json::json!({
-            "charts": {"before": "a"}, "release": "r",
-            "steps": [{"upgrade": {"chart": "before", "flags": ["--atomic"]}, "conditions": {"leader": "before-hook"}}, {"wait": 5}]
-        }))
-        .expect("scenario");
-        assert_eq!(scenario.steps.iter().map(Stage::deeds).collect::<Vec<_>>(), [1, 1]);
-        assert_eq!(scenario.actor, "helm4");
-    }
-
-    #[test]
-    fn unknown_keys_are_refused() {
-        let error = parse(&serde_json::json!({"charts": {}, "release": "r", "steps": [{"upgrad": {}}]}))
-            .expect_err("a typing error");
-        assert!(error.contains("upgrad"), "{error}");
-    }
-}
+mod tests;

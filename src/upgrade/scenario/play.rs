@@ -20,6 +20,7 @@ use crate::upgrade::kubectl::{self, Kubectl, Tag};
 use crate::upgrade::link::Link;
 use crate::upgrade::secrets::{Attentive, Secrets, without_contents};
 use crate::upgrade::trace::Step;
+use crate::upgrade::words::ValuesWords;
 use crate::upgrade::world::World;
 use crate::upgrade::{population, snapshots};
 use crate::yaml;
@@ -73,15 +74,11 @@ fn play_on<W: World>(
     player.start()?;
     let mut conditions = scenario.conditions.clone();
     let mut steps = Vec::new();
-    for (position, stage) in scenario.steps.iter().enumerate() {
+    for stage in &scenario.steps {
         if let Some(changed) = &stage.conditions {
             conditions.clone_from(changed);
         }
-        steps.push(
-            player
-                .stage(stage, &conditions)
-                .map_err(|error| ScenarioError(format!("step {}: {error}", position + 1)))?,
-        );
+        steps.push(player.stage(stage, &conditions).map_err(|error| stage.error(&error.0))?);
     }
     Ok(Played { scenario: scenario.name.clone(), steps })
 }
@@ -101,16 +98,12 @@ fn unreachable(error: Unreachable) -> ScenarioError {
 impl<W: World> Player<'_, '_, W> {
     fn start(&mut self) -> Result<(), ScenarioError> {
         let calm = Conditions::default();
-        for (position, stage) in self.scenario.start.steps.iter().enumerate() {
+        for stage in &self.scenario.start.steps {
             let conditions = stage.conditions.as_ref().unwrap_or(&calm).clone();
-            let step = self.stage(stage, &conditions)?;
+            let step = self.stage(stage, &conditions).map_err(|error| stage.error(&error.0))?;
             if step.exit_code != 0 && !stage.may_fail {
-                return Err(ScenarioError(format!(
-                    "start: step {} ({}) fails: {}",
-                    position + 1,
-                    step.command,
-                    step.stderr.trim_end()
-                )));
+                let (command, stderr) = (&step.command, step.stderr.trim_end());
+                return Err(stage.error(&format!("start: {command} fails: {stderr}")));
             }
         }
         let populated = self.scenario.start.steps.iter().any(|stage| stage.populate.is_some());
@@ -212,12 +205,7 @@ impl<W: World> Player<'_, '_, W> {
         let reference = self.scenario.charts.get(&deployment.chart).cloned().unwrap_or_default();
         let word = if install { "install" } else { "upgrade" };
         let mut words = format!("{word} {} {reference}", self.subject.release);
-        if !deployment.values.is_empty() {
-            words.push_str(" -f values.yaml");
-        }
-        for set in &deployment.set {
-            words.push_str(&format!(" --set {set}"));
-        }
+        words.push_str(&values_words(deployment).to_string());
         let command =
             if install { Command::Install { chart, values } } else { Command::Upgrade { chart, values } };
         self.helm(stage, command, &deployment.flags, &words)
@@ -427,6 +415,19 @@ fn went_well(step: &Step, what: &str) -> Result<(), ScenarioError> {
         return Ok(());
     }
     Err(ScenarioError(format!("start: {what} is refused: {}", step.stderr.trim_end())))
+}
+
+/// The values of a scenario as flags: those written in the file itself as JSON.
+fn values_words(deployment: &Deployment) -> ValuesWords {
+    let mut words = ValuesWords::default();
+    deployment.values.iter().for_each(|(key, value)| words.json(&format!("{}={value}", escaped(key))));
+    deployment.set.iter().for_each(|argument| words.set("--set", argument));
+    words
+}
+
+/// A key that `--set-json` does not take apart.
+fn escaped(key: &str) -> String {
+    key.replace('\\', "\\\\").replace('.', "\\.").replace(',', "\\,").replace('=', "\\=")
 }
 
 /// Values as Helm would hold them: numbers of files are floats, `--set` is read on top.

@@ -274,6 +274,7 @@ impl Stage<'_> {
         let operation =
             Operation { name: self.check.deed().to_owned(), flags: flags.to_vec(), outcomes: vec![outcome] };
         Rehearsal {
+            origins: Vec::new(),
             actor: self.tool.actor.to_owned(),
             version: String::new(),
             start: Start::State("case".to_owned()),
@@ -287,6 +288,7 @@ impl Stage<'_> {
                 made_by: if self.maker.applies() { "helm4" } else { "helm3" }.to_owned(),
                 flags: flags.to_vec(),
                 prepare: Vec::new(),
+                loses_already: Vec::new(),
                 operations: vec![operation],
             }],
         }

@@ -75,7 +75,7 @@ pub(super) fn obstacle(api: &Api<'_>, pod: &Arc<Value>) -> Option<Obstacle> {
 fn program(pod: &Value, image: &str) -> Option<Program> {
     let repository = repository(image);
     let base = repository.rsplit('/').next().unwrap_or(repository);
-    let label = |key: &str| label(pod, key).unwrap_or("");
+    let label = |key: &str| k8s::label(pod, key).unwrap_or("");
     let named = |name: &str| {
         let managing = || matches!(label("app.kubernetes.io/component"), "manager" | "controller");
         label("app.kubernetes.io/name") == name && managing()
@@ -83,8 +83,7 @@ fn program(pod: &Value, image: &str) -> Option<Program> {
     if base == "trainer-controller-manager" || named("kubeflow-trainer") {
         return Some(Program::Trainer);
     }
-    (repository.ends_with("jobset/jobset") || named("jobset"))
-        .then_some(Program::JobSet)
+    (repository.ends_with("jobset/jobset") || named("jobset")).then_some(Program::JobSet)
 }
 
 /// The image without tag and digest.

@@ -46,7 +46,10 @@ fn plan(chart: &Arc<Chart>, state: Vec<Value>) -> Plan {
     Plan {
         before: Arc::clone(chart),
         after: Arc::clone(chart),
+        before_name: "demo".to_owned(),
         after_name: "demo".to_owned(),
+        words_before: crate::upgrade::words::ValuesWords::default(),
+        words_after: crate::upgrade::words::ValuesWords::default(),
         values_before: Arc::new(Values::new()),
         values_after: Arc::new(Values::new()),
         subject: Subject { release: "r".to_owned(), namespace: "ns".to_owned() },
@@ -63,7 +66,7 @@ fn states(actor: &str, plan: &Plan, real: bool) -> Vec<(String, Vec<Value>)> {
     let actor = actors::find(actor).expect("an actor");
     let shared = Shared::new(workshop, &crate::upgrade::world::simulated, []);
     let bases = bases(actor, plan, &workshop, &shared).expect("an answer");
-    let state = |base: Result<Base, String>| {
+    let state = |(_, base): Made| {
         let base = base.expect("a state");
         let objects = Simulated::objects(&base.course.world).map(|object| Value::clone(object)).collect();
         (base.made_by, objects)

@@ -1,0 +1,100 @@
+use serde::de::DeserializeOwned;
+
+use super::*;
+use crate::cluster::simulated::conditions::{Hooks, Timing};
+
+const SCHEMA: &str = include_str!("../../../docs/scenario.schema.json");
+
+fn parse(value: &Value) -> Result<Scenario, String> {
+    serde_json::from_value(value.clone()).map_err(|error| error.to_string())
+}
+
+#[test]
+fn a_step_names_one_deed() {
+    let scenario = parse(&serde_json::json!({
+        "charts": {"before": "a"}, "release": "r",
+        "steps": [{"upgrade": {"chart": "before", "flags": ["--atomic"]}, "conditions": {"leader": "before-hook"}}, {"wait": 5}]
+    }))
+    .expect("scenario");
+    assert_eq!(scenario.steps.iter().map(Stage::deeds).collect::<Vec<_>>(), [1, 1]);
+    assert_eq!(scenario.actor, "helm4");
+}
+
+#[test]
+fn errors_name_the_line() {
+    let error = |text: &str| {
+        let text = format!("charts: {{}}\nrelease: r\nsteps:\n- wait: 1\n{text}");
+        Scenario::parse(&text, &Limits::default()).expect_err("an error").0
+    };
+    for (text, wanted) in [
+        ("- upgrad: {}\n", "line 5: steps[1].upgrad: unknown field `upgrad`"),
+        ("- wait: soon\n", "line 5: steps[1].wait: invalid type"),
+        ("- wait: 1\n  uninstall: {}\n", "line 5: exactly one of"),
+        (
+            "- wait: 1\n  conditions:\n    leader: never\n",
+            "line 7: steps[1].conditions.leader: unknown variant",
+        ),
+    ] {
+        assert!(error(text).starts_with(wanted), "{}", error(text));
+    }
+    assert!(error("- a: [\n").contains("yaml: line "), "{}", error("- a: [\n"));
+}
+
+/// The keys that a type takes, in its own words about one that it does not take.
+fn keys<T: DeserializeOwned>() -> Vec<String> {
+    let filled = serde_json::json!({"no such key": 0});
+    let error = serde_json::from_value::<T>(filled).err().expect("an error").to_string();
+    let list = error.split_once("expected ").expect("a list of keys").1;
+    let mut keys: Vec<String> = list.split('`').skip(1).step_by(2).map(str::to_owned).collect();
+    keys.sort();
+    keys
+}
+
+#[test]
+fn the_published_schema_has_the_keys_of_the_types() {
+    let schema: Value = serde_json::from_str(SCHEMA).expect("JSON");
+    let published = |pointer: &str| -> Vec<String> {
+        let properties = schema.pointer(&format!("{pointer}/properties")).and_then(Value::as_object);
+        let mut keys: Vec<String> = properties.expect(pointer).keys().cloned().collect();
+        keys.sort();
+        keys
+    };
+    assert_eq!(published(""), keys::<Scenario>());
+    assert_eq!(published("/$defs/start"), keys::<Start>());
+    assert_eq!(published("/$defs/stage"), keys::<Stage>());
+    assert_eq!(published("/$defs/deployment"), keys::<Deployment>());
+    assert_eq!(published("/$defs/rollback"), keys::<Rollback>());
+    assert_eq!(published("/$defs/uninstall"), keys::<Uninstall>());
+    assert_eq!(published("/$defs/apply"), keys::<Apply>());
+    assert_eq!(published("/$defs/tagging"), keys::<Tagging>());
+    assert_eq!(published("/$defs/patch"), keys::<Patch>());
+    assert_eq!(published("/$defs/delete"), keys::<Delete>());
+    assert_eq!(published("/$defs/conditions"), keys::<Conditions>());
+    assert_eq!(published("/$defs/hooks"), keys::<Hooks>());
+    assert_eq!(published("/$defs/timing"), keys::<Timing>());
+}
+
+/// Whether a scenario fits the schema; it has to when the program reads it.
+fn fits(text: &str) -> Result<(), String> {
+    let schema: Value = serde_json::from_str(SCHEMA).expect("JSON");
+    let scenario = yaml::to_json(text.as_bytes(), &Limits::default()).expect("YAML");
+    let validator = jsonschema::validator_for(&schema).expect("a schema");
+    validator.validate(&scenario).map_err(|error| format!("{}: {error}", error.instance_path()))
+}
+
+#[test]
+fn scenarios_that_are_read_fit_the_published_schema() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    let manual = std::fs::read_to_string(root.join("docs/scenarios.md")).expect("the manual");
+    let example = manual.split("```yaml\n").nth(1).and_then(|rest| rest.split("```").next());
+    let mut texts = vec![example.expect("an example").to_owned()];
+    for entry in std::fs::read_dir(root.join("tests/scenarios")).expect("scenarios") {
+        texts.push(std::fs::read_to_string(entry.expect("a file").path()).expect("a scenario"));
+    }
+    for text in &texts {
+        assert!(Scenario::parse(text, &Limits::default()).is_ok(), "{text}");
+        assert_eq!(fits(text), Ok(()), "{text}");
+    }
+    assert!(fits("charts: {}\nrelease: r\nsteps: [{wait: 1, uninstall: {}}]\n").is_err());
+    assert!(fits("charts: {}\nrelease: r\nsteps: [{upgrad: {}}]\n").is_err());
+}

@@ -1,0 +1,93 @@
+//! Objects that their controller can't bring on any more, read from a step's notes.
+
+use std::collections::BTreeMap;
+
+use crate::finding::ObjectName;
+use crate::upgrade::trace::{Action, Step};
+
+const FAILED: &str = " reconciliation failed: ";
+const SUCCEEDED: &str = " reconciliation succeeded";
+
+/// Errors that go away by themselves: the next try may get through.
+const PASSING: &[&str] = &[
+    "failed calling webhook",
+    "storage is (re)initializing",
+    "the object has been modified",
+    "connection refused",
+    "context deadline exceeded",
+];
+
+/// Objects about which the last word of a step is an error that stays, and that are still there.
+#[must_use]
+pub fn stuck(step: &Step) -> BTreeMap<ObjectName, &str> {
+    let mut last = BTreeMap::new();
+    for note in &step.notes {
+        match word(note) {
+            Some((object, Some(error))) => drop(last.insert(object, error)),
+            Some((object, None)) => drop(last.remove(&object)),
+            None => {}
+        }
+    }
+    let gone = |object: &ObjectName| {
+        let gone = |action| matches!(action, Action::Deleted | Action::Terminating);
+        step.events.iter().any(|event| event.object == *object && gone(event.action))
+    };
+    last.retain(|object, error| !gone(object) && !PASSING.iter().any(|passing| error.contains(passing)));
+    last
+}
+
+/// What a note says about an object: `Kind namespace/name: … reconciliation failed: ERROR` or `… reconciliation succeeded`.
+fn word(note: &str) -> Option<(ObjectName, Option<&str>)> {
+    let (subject, rest) = note.split_once(": ")?;
+    let (kind, path) = subject.split_once(' ')?;
+    let (namespace, name) = path.split_once('/').unwrap_or(("", path));
+    let object = ObjectName { kind: kind.into(), namespace: namespace.into(), name: name.into() };
+    match rest.split_once(FAILED) {
+        Some((_, error)) => Some((object, Some(error))),
+        None => rest.ends_with(SUCCEEDED).then_some((object, None)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn step(notes: &[&str]) -> Step {
+        Step {
+            operation: "upgrade".into(),
+            actor: "helm3".into(),
+            command: String::new(),
+            exit_code: 0,
+            stdout: String::new(),
+            stderr: String::new(),
+            events: Vec::new(),
+            lost_objects: Vec::new(),
+            exchanges: Vec::new(),
+            notes: notes.iter().map(|note| (*note).to_owned()).collect(),
+        }
+    }
+
+    #[test]
+    fn the_last_word_counts() {
+        let (failed, well) =
+            ("A n/x: A reconciliation failed: field is immutable", "A n/x: A reconciliation succeeded");
+        assert_eq!(stuck(&step(&[failed])).len(), 1);
+        assert_eq!(stuck(&step(&[failed, well])).len(), 0);
+        assert_eq!(stuck(&step(&[failed, well, failed])).len(), 1);
+        assert_eq!(stuck(&step(&["the leader changed: nothing else"])).len(), 0);
+    }
+
+    #[test]
+    fn what_is_gone_is_not_stuck() {
+        let mut step = step(&["A n/x: A reconciliation failed: field is immutable"]);
+        let object = ObjectName { kind: "A".into(), namespace: "n".into(), name: "x".into() };
+        step.events.push(crate::upgrade::trace::Event {
+            action: Action::Deleted,
+            object,
+            uid_before: None,
+            uid_after: None,
+            changed: Vec::new(),
+        });
+        assert!(stuck(&step).is_empty());
+    }
+}

@@ -61,7 +61,7 @@ pub fn unbase64(text: &str) -> Option<Vec<u8>> {
 /// How hard to compress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effort {
-    /// Quickly; the result is somewhat larger.
+    /// As quickly as can be; the result is larger.
     Less,
     /// As Helm does.
     Full,
@@ -70,7 +70,7 @@ pub enum Effort {
 /// Length of [`encode`]'s text without making it; an upper bound with less effort.
 #[must_use]
 pub fn size(release: &Release, effort: Effort) -> usize {
-    let level = if effort == Effort::Full { Compression::best() } else { Compression::default() };
+    let level = if effort == Effort::Full { Compression::best() } else { Compression::fast() };
     compress(&json_bytes(release), level).len().div_ceil(3) * 4
 }
 

@@ -75,9 +75,10 @@ fn price(way: &Way) -> (usize, usize) {
     (count(Verdict::Loses), count(Verdict::Breaks))
 }
 
-/// How an operation can end; its flags are told beyond those of the way.
+/// How an operation can end; those of the way's flags that every upgrade on it has are told with its command.
 fn ends(way: &Way, operation: &Operation) -> String {
-    let own = operation.flags.iter().filter(|flag| !way.flags.contains(flag));
+    let told = |flag: &&String| operation.name.starts_with("upgrade") && way.flags.contains(flag);
+    let own = operation.flags.iter().filter(|flag| !told(flag));
     let name = std::iter::once(&operation.name).chain(own).cloned().collect::<Vec<_>>().join(" ");
     let ends: Vec<String> = operation.outcomes.iter().rev().map(end).collect();
     format!("{name}: {}", ends.join("; "))
@@ -89,7 +90,7 @@ fn end(outcome: &Outcome) -> String {
         Verdict::Refused => "is refused".to_owned(),
         Verdict::Breaks => match outcome.stuck().as_slice() {
             [] => "ends with an error, keeps all".to_owned(),
-            stuck => format!("keeps all, but {} can't go on by itself", super::model::by_kind(stuck)),
+            stuck => format!("keeps all, but {} can't go on without help", super::model::by_kind(stuck)),
         },
         Verdict::Loses => format!("loses {}", super::model::by_kind(&outcome.lost)),
     };

@@ -102,7 +102,7 @@ fn rough(rehearsals: &[Rehearsal]) -> String {
 }
 
 /// What [`Verdict::Breaks`] means, after the name of an operation.
-const HALFWAY: &str = "can end halfway or leave objects that can't go on by themselves";
+const HALFWAY: &str = "can end halfway or leave objects that can't go on without help";
 
 fn ends(operation: &Operation, verdict: Verdict) -> bool {
     operation.outcomes.iter().any(|outcome| outcome.verdict == verdict)

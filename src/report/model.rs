@@ -178,11 +178,12 @@ fn redact(finding: &mut Finding, redactor: &Redactor) {
     for evidence in &mut finding.evidence {
         match evidence {
             Evidence::Answer { request, message, .. } if request.contains("/secrets") => {
-                redactor.on_secret(message)
+                redactor.on_secret(message);
             }
-            Evidence::Answer { message: text, .. } => redactor.lines(text),
             Evidence::State { object, detail } if object.kind == "Secret" => redactor.on_secret(detail),
-            Evidence::State { detail: text, .. } => redactor.lines(text),
+            Evidence::Answer { message: text, .. } | Evidence::State { detail: text, .. } => {
+                redactor.lines(text);
+            }
             Evidence::Change { before, after, .. } => {
                 [before, after].into_iter().flatten().for_each(|value| redactor.value(value));
             }

@@ -167,7 +167,7 @@ fn what_cannot_go_on_is_told_as_broken_although_the_command_succeeds() {
     let mut out = Vec::new();
     (format("text").unwrap().write)(&report, Style::default(), &mut out).unwrap();
     let text = String::from_utf8(out).unwrap();
-    assert!(text.contains("keeps all, but Widget ×1 can't go on by itself"), "{text}");
+    assert!(text.contains("keeps all, but Widget ×1 can't go on without help"), "{text}");
 }
 
 #[test]

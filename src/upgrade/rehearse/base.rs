@@ -32,6 +32,9 @@ pub(super) struct Base {
 /// How a state to start from came about, where that is worth a word, and the state itself unless it can't be reached.
 type Made = (Option<Origin>, Option<Base>);
 
+/// A state that is made when it is first asked for.
+type Place = OnceLock<Result<Made, Unreachable>>;
+
 /// What the rehearsals of one run share: a workshop, and the states that they start from, each made once, as its maker
 /// reads the chart.
 pub struct Shared<'s> {
@@ -39,7 +42,7 @@ pub struct Shared<'s> {
     pub workshop: Workshop<'s>,
     /// Makes an empty cluster of a Kubernetes version.
     fresh: &'s (dyn Fn(&str) -> Simulated + Sync),
-    made: Vec<(&'static str, &'s Plan, OnceLock<Result<Made, Unreachable>>)>,
+    made: Vec<(&'static str, &'s Plan, Place)>,
 }
 
 impl<'s> Shared<'s> {

@@ -5,9 +5,7 @@ use serde_json::{Number, Value as Json};
 use super::funcs::Fault;
 use super::object::Object;
 use super::value::{List, Map, Value};
-
-/// Deepest nesting that is turned into JSON (a map may hold itself).
-const DEPTH: usize = 2_000;
+use crate::limits::stack::levels;
 
 impl Value {
     /// The value as `encoding/json` decodes into `interface{}`: every number a `float64`.
@@ -46,7 +44,8 @@ impl Value {
 }
 
 fn encode(value: &Value, depth: usize) -> Result<Json, Fault> {
-    if depth > DEPTH {
+    // A map may hold itself; templates may nest what they read a little deeper.
+    if depth > 2 * levels() {
         return Err(Fault::new("json: unsupported value: encountered a cycle via map[string]interface {}"));
     }
     Ok(match value {

@@ -6,9 +6,7 @@ use super::object::Object;
 use super::stack;
 use super::unicode::decode;
 use super::value::{List, Map, Value};
-
-/// Deepest nesting that is printed (a map may hold itself).
-const MAX_DEPTH: usize = 1_000;
+use crate::limits::stack::levels;
 
 /// Longest output of one call, in bytes.
 const MAX_BYTES: usize = 256 << 20;
@@ -329,7 +327,7 @@ impl Printer {
     }
 
     fn value(&mut self, value: &Value, verb: char, depth: usize) {
-        if depth > MAX_DEPTH || stack::exhausted() || self.formatter.out.len() > MAX_BYTES {
+        if depth > levels() || stack::exhausted() || self.formatter.out.len() > MAX_BYTES {
             self.overflow = true;
         }
         if self.overflow {

@@ -243,6 +243,26 @@ fn yaml_bombs_and_endless_templates_end() {
 }
 
 #[test]
+fn values_nest_as_deep_as_in_helm() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::create_dir(dir.path().join("templates")).unwrap();
+    std::fs::write(dir.path().join("Chart.yaml"), CHART).unwrap();
+    let template =
+        "x: {{ len (toYaml .Values) }} {{ len (toJson (deepCopy .Values)) }} {{ len (print .Values) }}\n";
+    std::fs::write(dir.path().join("templates/a.yaml"), template).unwrap();
+    let render = |levels: usize| {
+        let values = format!("a: {}{}\n", "[".repeat(levels), "]".repeat(levels));
+        std::fs::write(dir.path().join("values.yaml"), values).unwrap();
+        seatrial(&["template", dir.path().to_str().unwrap()])
+    };
+    // As Helm 4.3.1 renders them; it refuses 10,001 levels.
+    let output = render(9_980);
+    assert!(stdout(&output).ends_with("x: 19963 19966 19967\n"), "{}{}", stdout(&output), stderr(&output));
+    let output = render(10_001);
+    assert!(stderr(&output).contains("exceeded max depth of 10000"), "{}", stderr(&output));
+}
+
+#[test]
 fn control_characters_of_charts_do_not_reach_the_terminal() {
     let dir = tempfile::tempdir().unwrap();
     std::fs::create_dir(dir.path().join("templates")).unwrap();

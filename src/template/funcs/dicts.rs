@@ -4,6 +4,7 @@ use super::cast::strval;
 use super::merge::merge_into;
 use super::{Fault, Func, Param, Strings};
 use crate::func;
+use crate::limits::stack::levels;
 use crate::template::types::{DICT, Type};
 use crate::template::value::{Entries, GoStr, List, Map, Value};
 
@@ -60,11 +61,9 @@ fn deep_copy(value: &Value) -> Result<Value, Fault> {
     copied(value, 0)
 }
 
-/// Deepest nesting that is copied (a map may hold itself).
-const DEPTH: usize = 1000;
-
 fn copied(value: &Value, depth: usize) -> Result<Value, Fault> {
-    if depth > DEPTH {
+    // A map may hold itself.
+    if depth > levels() {
         return Err(Fault::new("deepCopy error: the value nests too deeply"));
     }
     Ok(match value {

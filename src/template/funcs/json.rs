@@ -2,6 +2,7 @@
 
 use super::Fault;
 use super::time::Time;
+use crate::limits::stack::levels;
 use crate::template::float::format_float;
 use crate::template::object::Object;
 use crate::template::quote::{Escape, quote, quote_rune};
@@ -234,7 +235,7 @@ impl Reader<'_> {
 
     fn nested(&mut self, read: fn(&mut Self) -> Result<Decoded, Fault>) -> Result<Decoded, Fault> {
         self.depth += 1;
-        if self.depth > MAX_DEPTH {
+        if self.depth > levels() {
             return Err(Fault::new("exceeded max depth"));
         }
         self.at += 1;
@@ -410,6 +411,3 @@ impl Reader<'_> {
         Ok(unit)
     }
 }
-
-/// Deepest nesting that is read: recursion takes stack, Go's own bound of 10,000 would take too much.
-const MAX_DEPTH: usize = 1_000;

@@ -6,6 +6,7 @@ use super::cast::{strval, to_int64};
 use super::strings::{characters, find};
 use super::{Fault, Func};
 use crate::func;
+use crate::limits::stack::levels;
 use crate::template::types::{LIST, SliceType, Type};
 use crate::template::value::{GoStr, List, Value};
 
@@ -356,16 +357,14 @@ fn without(list: &Value, omitted: &[Value]) -> Result<Vec<Value>, Fault> {
     Ok(all.into_iter().filter(|item| !omitted.iter().any(|omit| deep_equal(omit, item))).collect())
 }
 
-/// Deepest nesting that is compared (a map may hold itself).
-const DEPTH: usize = 1000;
-
 /// Go's `reflect.DeepEqual`: same types, same contents.
 pub(super) fn deep_equal(a: &Value, b: &Value) -> bool {
     equal(a, b, 0)
 }
 
 fn equal(a: &Value, b: &Value, depth: usize) -> bool {
-    if depth > DEPTH {
+    // A map may hold itself.
+    if depth > levels() {
         return true;
     }
     match (a, b) {

@@ -1,11 +1,9 @@
 //! How mergo v1.0.1 (`deepMerge`) merges dictionaries, quirks included.
 
 use super::Fault;
+use crate::limits::stack::levels;
 use crate::template::types::Type;
 use crate::template::value::{Map, Value};
-
-/// Deepest nesting that is merged (a map may hold itself).
-const DEPTH: usize = 1000;
 
 /// Merges `from` into `into`: missing and empty values are filled, with `overwrite` the others change too.
 ///
@@ -18,7 +16,8 @@ pub(super) fn merge_into(into: &Map, from: &Map, overwrite: bool) -> Result<(), 
 }
 
 fn merge_level(into: &Map, from: &Map, overwrite: bool, depth: usize) -> Result<(), Fault> {
-    if depth > DEPTH {
+    // A map may hold itself.
+    if depth > levels() {
         return Err(Fault::new("the dictionaries nest too deeply to be merged"));
     }
     for (key, value) in from.snapshot() {

@@ -1,6 +1,7 @@
 //! What a check may see: both renders, their differences, the objects in the cluster, the rehearsals.
 
 use std::collections::BTreeMap;
+use std::ops::Deref;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -41,10 +42,8 @@ pub struct Scene<'s> {
     pub sizes: &'s Sizes,
 }
 
-/// A scene with what several checks ask of it.
-pub struct Context<'s> {
-    /// The scene.
-    pub scene: &'s Scene<'s>,
+/// Both renders laid side by side.
+pub struct Compared {
     /// Objects of the old render.
     pub before: Vec<Item>,
     /// Objects of the new render.
@@ -55,7 +54,36 @@ pub struct Context<'s> {
     pub facts_after: Facts,
     /// Every difference between the renders.
     pub changes: Vec<Change>,
+}
+
+impl Compared {
+    /// Reads both.
+    #[must_use]
+    pub fn new(before: &Arc<Render>, after: &Arc<Render>) -> Self {
+        Self {
+            before: inventory(before),
+            after: inventory(after),
+            facts_before: facts::read(before),
+            facts_after: facts::read(after),
+            changes: diff(before, after),
+        }
+    }
+}
+
+/// A scene with what several checks ask of it.
+pub struct Context<'s> {
+    /// The scene.
+    pub scene: &'s Scene<'s>,
+    compared: &'s Compared,
     live: BTreeMap<(String, ObjectName), Arc<Value>>,
+}
+
+impl Deref for Context<'_> {
+    type Target = Compared;
+
+    fn deref(&self) -> &Compared {
+        self.compared
+    }
 }
 
 impl<'s> Context<'s> {
@@ -75,20 +103,12 @@ impl<'s> Context<'s> {
 
     /// Prepares a scene.
     #[must_use]
-    pub fn new(scene: &'s Scene<'s>) -> Self {
+    pub fn new(scene: &'s Scene<'s>, compared: &'s Compared) -> Self {
         let live = scene
             .state
             .iter()
             .map(|object| ((k8s::Gvk::of(object).group, k8s::object_name(object)), Arc::clone(object)));
-        Self {
-            before: inventory(scene.before),
-            after: inventory(scene.after),
-            facts_before: facts::read(scene.before),
-            facts_after: facts::read(scene.after),
-            changes: diff(scene.before, scene.after),
-            live: live.collect(),
-            scene,
-        }
+        Self { scene, compared, live: live.collect() }
     }
 
     /// CRDs of the new render, wherever they live.

@@ -6,7 +6,7 @@
 mod context;
 mod findings;
 
-pub use context::{Context, Scene};
+pub use context::{Compared, Context, Scene};
 pub use findings::Findings;
 
 use crate::finding::{Finding, Severity};

@@ -136,7 +136,7 @@ fn run_on(fixture: &Fixture) -> Vec<Finding> {
         rehearsals: &rehearsals(fixture),
         sizes: &crate::upgrade::sizes::Sizes::default(),
     };
-    run(&Context::new(&scene))
+    run(&Context::new(&scene, &Compared::new(scene.before, scene.after)))
 }
 
 /// An upgrade in whose course the notes of a fixture were made.

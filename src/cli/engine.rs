@@ -1,6 +1,8 @@
 //! Where a rehearsal runs: the embedded server, the cluster of a kubeconfig, or a kind cluster of its own.
 
+use std::io;
 use std::sync::Arc;
+use std::thread::ScopedJoinHandle;
 
 use super::args::{Engine, EngineFlags};
 use super::exit::Error;
@@ -87,17 +89,23 @@ fn simulated(parts: &[Part], renderer: &dyn Renderer, sizes: &Arc<Sizes>) -> Res
     let (records, forge) = (Records::with_sizes(sizes), Forge::default());
     let workshop = Workshop { renderer, records: &records, forge: &forge };
     let plans = parts.iter().map(|part| (part.actor.id(), &part.plan));
-    let shared = &Shared::new(workshop, &fresh, plans);
-    std::thread::scope(|scope| {
-        let one = |part: &Part| rehearse(part.actor, &part.plan, shared).map_err(|error| Error::new(error.0));
+    let shared = Shared::new(workshop, &fresh, plans);
+    let one = |part: &Part| rehearse(part.actor, &part.plan, &shared).map_err(|error| Error::new(error.0));
+    let rehearsals = std::thread::scope(|scope| {
+        let one = &one;
         let work = |part| move || one(part);
         let threads: Vec<_> = parts.iter().map(|part| stack::spawn(scope, work(part))).collect();
-        let join = |thread: std::io::Result<std::thread::ScopedJoinHandle<'_, Result<Rehearsal, Error>>>| {
-            let thread = thread.map_err(|error| Error::new(format!("no thread for a rehearsal: {error}")))?;
-            thread.join().unwrap_or_else(|_| Err(Error::new("a rehearsal ended abnormally; this is a bug")))
-        };
-        threads.into_iter().map(join).collect()
-    })
+        threads.into_iter().map(joined).collect()
+    });
+    // As above all ends here, nobody waits until every cluster and schema is taken apart.
+    std::mem::forget((shared, schemas.clone()));
+    rehearsals
+}
+
+/// What a thread of its own came to.
+pub(crate) fn joined<T>(thread: io::Result<ScopedJoinHandle<'_, Result<T, Error>>>) -> Result<T, Error> {
+    let thread = thread.map_err(|error| Error::new(format!("no thread to work on: {error}")))?;
+    thread.join().unwrap_or_else(|_| Err(Error::new("a thread ended abnormally; this is a bug")))
 }
 
 /// Connects to the cluster that the flags name.

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use super::args::{self, Global, ReleaseFlags, ValuesFlags};
 use super::charts::{self, Loaded};
 use super::exit::Error;
-use super::standin;
+use super::{engine, standin};
 use crate::chart::{Chart, Helm, Values};
-use crate::limits::Limits;
+use crate::limits::{Limits, stack};
 use crate::render::{self, Options, Render};
 use crate::upgrade::words::ValuesWords;
 
@@ -31,9 +31,14 @@ pub(crate) struct Side {
 impl Pair {
     /// Fetches both charts.
     pub(crate) fn load(pair: &args::Pair, global: &Global) -> Result<Self, Error> {
+        let (before, after) = std::thread::scope(|scope| {
+            let after = stack::spawn(scope, || Loaded::fetch(&pair.after, global));
+            let before = Loaded::fetch(&pair.before, global);
+            (before, engine::joined(after))
+        });
         Ok(Self {
-            before: Loaded::fetch(&pair.before, global)?,
-            after: Loaded::fetch(&pair.after, global)?,
+            before: before?,
+            after: after?,
             release: pair.release.clone(),
             values: pair.values.clone(),
             only_before: (pair.values_before.clone(), pair.set_before.clone()),

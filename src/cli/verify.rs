@@ -1,7 +1,7 @@
 //! `seatrial verify` and `seatrial demo`: render, rehearse, judge, report.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
 
@@ -21,7 +21,7 @@ use crate::report::judgement::{Evidence, judge};
 use crate::report::model::{Ownership, Report, SCHEMA_VERSION};
 use crate::report::{self, FORMATS};
 use crate::source::reference::HOMES;
-use crate::upgrade::actors::{Renderer, Subject};
+use crate::upgrade::actors::{Actor, Renderer, Subject};
 use crate::upgrade::inventory::inventory;
 use crate::upgrade::outcome::{Rehearsal, Start};
 use crate::upgrade::population;
@@ -69,12 +69,19 @@ fn verify(pair: &Pair, flags: &EngineFlags, gate: &OutputFlags, global: &Global)
     let parts = parts(pair, flags, given.as_ref(), global)?;
     let scenery = Scenery::new(pair, &parts, &renderer, given)?;
     let sizes = Arc::new(Sizes::default());
+    let compared = OnceLock::new();
+    let read = || checks::Compared::new(&scenery.before, &scenery.after);
     let rehearsals = std::thread::scope(|scope| {
-        // Found out beside the rehearsals, which only ask whether the record fits.
-        let _ = stack::spawn(scope, || sizes.of(&scenery.release()));
+        // Found out beside the rehearsals, which need neither; a size only as far as that it fits.
+        let beside = || {
+            let _ = (compared.get_or_init(read), sizes.of(&scenery.release()));
+        };
+        let _ = stack::spawn(scope, beside);
         engine::run(&parts, &renderer, &sizes, flags, Terminal::new(global.color))
     })?;
-    let findings = scenery.findings(&rehearsals, &sizes);
+    let findings = scenery.findings(&rehearsals, compared.get_or_init(read), &sizes);
+    // The program is about to end, and the system is quicker to take memory back than its owners to give it.
+    std::mem::forget(renderer);
     Ok(scenery.report(pair, flags, severity(gate.gate), rehearsals, findings))
 }
 
@@ -86,8 +93,7 @@ pub(crate) fn parts(
     global: &Global,
 ) -> Result<Vec<Part>, Error> {
     let limits = settings::limits(&global.limits);
-    let mut parts = Vec::new();
-    for actor in engine::actors(&flags.actor)? {
+    let part = |actor: &'static dyn Actor| {
         let helm = actor.version();
         let (before, after) = pair.sides(helm, &limits)?;
         let options = pair.options(helm, &limits);
@@ -104,9 +110,14 @@ pub(crate) fn parts(
             kubernetes: kubernetes(&options),
             state: given.cloned(),
         };
-        parts.push(Part { actor, plan });
-    }
-    Ok(parts)
+        Ok(Part { actor, plan })
+    };
+    let actors = engine::actors(&flags.actor)?;
+    std::thread::scope(|scope| {
+        let part = &part;
+        let threads: Vec<_> = actors.iter().map(|actor| stack::spawn(scope, move || part(*actor))).collect();
+        threads.into_iter().map(engine::joined).collect()
+    })
 }
 
 /// A chart in the words of Helm's command line, which knows neither `NAME@VERSION` nor tags in references.
@@ -195,7 +206,7 @@ impl<'p> Scenery<'p> {
         Release::upgraded(release, namespace, &self.after)
     }
 
-    fn findings(&self, rehearsals: &[Rehearsal], sizes: &Sizes) -> Vec<Finding> {
+    fn findings(&self, rehearsals: &[Rehearsal], compared: &checks::Compared, sizes: &Sizes) -> Vec<Finding> {
         let scene = Scene {
             before: &self.before,
             after: &self.after,
@@ -209,7 +220,7 @@ impl<'p> Scenery<'p> {
             rehearsals,
             sizes,
         };
-        checks::run(&Context::new(&scene))
+        checks::run(&Context::new(&scene, compared))
     }
 
     fn report(

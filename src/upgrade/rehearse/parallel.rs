@@ -3,6 +3,7 @@
 use std::sync::Mutex;
 use std::sync::PoisonError;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread::Scope;
 
 use crate::limits::stack;
 
@@ -17,31 +18,43 @@ pub(super) fn side_by_side<I: Sync, T: Send, E: Send>(
     items: &[I],
     work: impl Fn(&I) -> Result<T, E> + Sync,
 ) -> Result<Vec<T>, E> {
-    let next = AtomicUsize::new(0);
-    let done: Mutex<Vec<(usize, Result<T, E>)>> = Mutex::default();
-    let worker = || {
-        while let Some((at, item)) = take(items, &next) {
-            let result = work(item);
-            done.lock().unwrap_or_else(PoisonError::into_inner).push((at, result));
-        }
-    };
-    std::thread::scope(|scope| {
-        for _ in 1..items.len() {
-            let Some(seat) = Seat::take() else { break };
-            let helper = || {
-                worker();
-                drop(seat);
-            };
-            // Without a thread more the work is done by those that are there.
-            if stack::spawn(scope, helper).is_err() {
-                break;
-            }
-        }
-        worker();
-    });
-    let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let crew = Crew { items, work, next: AtomicUsize::new(0), done: Mutex::default() };
+    std::thread::scope(|scope| crew.work(scope));
+    let mut done = crew.done.into_inner().unwrap_or_else(PoisonError::into_inner);
     done.sort_by_key(|(at, _)| *at);
     done.into_iter().map(|(_, result)| result).collect()
+}
+
+/// Threads that share the items of one call.
+struct Crew<'c, I, T, E, W> {
+    items: &'c [I],
+    work: W,
+    next: AtomicUsize,
+    done: Mutex<Vec<(usize, Result<T, E>)>>,
+}
+
+impl<I: Sync, T: Send, E: Send, W: Fn(&I) -> Result<T, E> + Sync> Crew<'_, I, T, E, W> {
+    fn work<'s>(&'s self, scope: &'s Scope<'s, '_>) {
+        while let Some((at, item)) = take(self.items, &self.next) {
+            self.enlist(scope);
+            let result = (self.work)(item);
+            self.done.lock().unwrap_or_else(PoisonError::into_inner).push((at, result));
+        }
+    }
+
+    /// Takes a thread on as soon as a processor gets free, however late that is.
+    fn enlist<'s>(&'s self, scope: &'s Scope<'s, '_>) {
+        if self.next.load(Ordering::Relaxed) >= self.items.len() {
+            return;
+        }
+        let Some(seat) = Seat::take() else { return };
+        let helper = move || {
+            self.work(scope);
+            drop(seat);
+        };
+        // Without a thread more the work is done by those that are there.
+        let _ = stack::spawn(scope, helper);
+    }
 }
 
 /// The right to a thread more.

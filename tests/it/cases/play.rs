@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use seatrial::chart::{Chart, Helm, Values};
-use seatrial::checks::{self, Context, Scene};
+use seatrial::checks::{self, Compared, Context, Scene};
 use seatrial::cluster::simulated::{Conditions, Simulated};
 use seatrial::cluster::{Cluster, PatchType};
 use seatrial::finding::Finding;
@@ -398,7 +398,7 @@ impl Pair {
             rehearsals,
             sizes: &seatrial::upgrade::sizes::Sizes::default(),
         };
-        checks::run(&Context::new(&scene))
+        checks::run(&Context::new(&scene, &Compared::new(scene.before, scene.after)))
     }
 }
 

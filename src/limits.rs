@@ -15,10 +15,12 @@ pub struct Limits {
     pub yaml_depth: usize,
     /// Largest number of nodes one YAML document may expand to, aliases counted each time.
     pub yaml_nodes: usize,
-    /// Deepest chain of `template`/`include` calls (Helm: 1,000 includes of one name).
+    /// Deepest chain of texts that `tpl` executes in each other (Helm: until its stack ends).
     pub template_depth: usize,
     /// Steps (actions and loop turns) that rendering one chart may take.
     pub template_steps: u64,
+    /// Bytes of strings, lists and maps that the functions of one render may make.
+    pub value_bytes: u64,
     /// Largest output of one render, in bytes.
     pub output_bytes: usize,
 }
@@ -32,7 +34,8 @@ impl Default for Limits {
             yaml_depth: 10_000,
             yaml_nodes: 20_000_000,
             template_depth: 1_000,
-            template_steps: 50_000_000,
+            template_steps: 10_000_000,
+            value_bytes: 1 << 30,
             output_bytes: 256 << 20,
         }
     }

@@ -6,6 +6,7 @@
 
 pub mod archive;
 pub mod dependencies;
+pub mod detect;
 pub mod go_json;
 pub mod go_text;
 pub mod helm;

@@ -80,12 +80,15 @@ pub struct LimitFlags {
     /// Largest number of nodes in one YAML document, aliases expanded
     #[arg(long, global = true, value_name = "N", hide_short_help = true, help_heading = "Limits")]
     pub limit_yaml_nodes: Option<usize>,
-    /// Deepest chain of templates that include each other
+    /// Deepest chain of texts that `tpl` executes in each other
     #[arg(long, global = true, value_name = "N", hide_short_help = true, help_heading = "Limits")]
     pub limit_template_depth: Option<usize>,
     /// Most steps that rendering one chart may take
     #[arg(long, global = true, value_name = "N", hide_short_help = true, help_heading = "Limits")]
     pub limit_template_steps: Option<u64>,
+    /// Most bytes of strings, lists and maps that rendering one chart may make
+    #[arg(long, global = true, value_name = "BYTES", hide_short_help = true, help_heading = "Limits")]
+    pub limit_value_bytes: Option<u64>,
     /// Largest rendered output in bytes
     #[arg(long, global = true, value_name = "BYTES", hide_short_help = true, help_heading = "Limits")]
     pub limit_output_bytes: Option<usize>,

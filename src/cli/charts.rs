@@ -1,16 +1,16 @@
 //! From references and values flags to loaded charts and values.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::args::{Global, ReleaseFlags, ValuesFlags};
 use super::exit::Error;
 use super::settings;
-use crate::chart::{Chart, File, Helm, Values, ignore, values_input};
+use crate::chart::{Chart, File, Helm, Values, detect, ignore, values_input};
 use crate::limits::Limits;
 use crate::render::Options;
 use crate::report::model::ChartInfo;
-use crate::source::directory::read_file;
+use crate::source::directory::{absolute, read_file};
 use crate::source::lock::digest;
 use crate::source::{Content, Fetched};
 use crate::upgrade::words::ValuesWords;
@@ -42,7 +42,7 @@ impl Loaded {
 
     /// A chart whose files are carried by the program.
     pub(crate) fn carried(name: &str, files: Vec<(String, Vec<u8>)>, limits: Limits) -> Result<Self, Error> {
-        let (reference, content) = (name.to_owned(), Content::Files(files));
+        let (reference, content) = (name.to_owned(), Content::Files(files, Vec::new()));
         Self::of(Fetched { reference, origin: String::new(), digest: None, content }, limits).named()
     }
 
@@ -56,7 +56,7 @@ impl Loaded {
 
     /// Digest of the archive, or of the files that Helm reads of a directory, each by path and contents.
     pub(crate) fn digest(&self) -> String {
-        let Content::Files(files) = &self.content else { return self.info.digest.clone() };
+        let Content::Files(files, _) = &self.content else { return self.info.digest.clone() };
         let files = files.iter().map(|(path, data)| File { path: path.clone(), data: data.clone().into() });
         let mut visible = ignore::visible(files.collect()).unwrap_or_default();
         visible.sort_by(|a, b| a.path.cmp(&b.path));
@@ -73,21 +73,44 @@ impl Loaded {
     /// The same, refused in Helm's words alone.
     pub(crate) fn read(&self, helm: Helm) -> Result<Arc<Chart>, crate::chart::Error> {
         let chart = match &self.content {
-            Content::Archive(bytes) => Chart::from_archive(bytes, helm, &self.limits),
-            Content::Files(files) => from_directory(files, helm, &self.limits),
+            Content::Archive(bytes) => self.read_archive(bytes, helm)?,
+            Content::Files(files, irregular) => {
+                let root = absolute(Path::new(&self.info.reference));
+                let wanted =
+                    files.iter().find(|(path, _)| path == "Chart.yaml").map(|(_, data)| data.as_slice());
+                detect::directory(&root, wanted, helm, &self.limits)?;
+                from_directory((files, irregular), &root, helm, &self.limits)?
+            }
         };
-        chart.map(Arc::new)
+        Ok(Arc::new(chart))
+    }
+
+    fn read_archive(&self, bytes: &[u8], helm: Helm) -> Result<Chart, crate::chart::Error> {
+        if Path::new(&self.info.reference).is_file() {
+            detect::archive(&absolute(Path::new(&self.info.reference)), bytes, helm, &self.limits)?;
+        }
+        let chart = Chart::from_archive(bytes, helm, &self.limits)?;
+        detect::format(&chart.metadata.api_version, helm)?;
+        Ok(chart)
     }
 }
 
 /// Reads a directory's files as a chart, `.helmignore` applied.
 pub(crate) fn from_directory(
-    files: &[(String, Vec<u8>)],
+    (files, irregular): (&[(String, Vec<u8>)], &[String]),
+    root: &str,
     helm: Helm,
     limits: &Limits,
 ) -> Result<Chart, crate::chart::Error> {
     let files = files.iter().map(|(path, data)| File { path: path.clone(), data: without_mark(data).into() });
-    Chart::from_files(ignore::visible(files.collect())?, helm, limits)
+    let empty = irregular.iter().map(|path| File { path: path.clone(), data: Arc::from([]) });
+    let visible = ignore::visible(files.chain(empty).collect())?;
+    match visible.iter().find(|file| irregular.contains(&file.path)) {
+        Some(File { path, .. }) => Err(crate::chart::Error::new(format!(
+            "cannot load irregular file {root}/{path} as it has file mode type bits set"
+        ))),
+        None => Chart::from_files(visible, helm, limits),
+    }
 }
 
 fn without_mark(data: &[u8]) -> &[u8] {

@@ -102,7 +102,7 @@ fn scenario(
     global: &Global,
     targets: &[output::Target],
 ) -> Result<Exit, Error> {
-    let played = play_file(path, arguments, global)?;
+    let (played, impure) = play_file(path, arguments, global)?;
     output::put_all(targets, |target| match target.format.as_str() {
         "json" => json(&played),
         _ => text(|out| played.steps.iter().try_for_each(|step| trace::step(step, out))),
@@ -111,7 +111,7 @@ fn scenario(
         return Ok(Exit::Lost);
     }
     let failed = |reason: String| Error::new(format!("{}: {reason}", path.display()));
-    unplayed(&played).map_or(Ok(Exit::Safe), |reason| Err(failed(reason)))
+    unplayed(&played).or(impure).map_or(Ok(Exit::Safe), |reason| Err(failed(reason)))
 }
 
 /// Why a scenario that loses nothing says little. A step that fails is a result, unless every step fails.
@@ -124,7 +124,8 @@ fn unplayed(played: &Played) -> Option<String> {
     unknown.map(|note| format!("not everything could be checked: {note}"))
 }
 
-fn play_file(path: &Path, arguments: &Rehearse, global: &Global) -> Result<Played, Error> {
+/// Plays a file; also tells what its charts ask of the clock or chance.
+fn play_file(path: &Path, arguments: &Rehearse, global: &Global) -> Result<(Played, Option<String>), Error> {
     let limits = settings::limits(&global.limits);
     let failed = |message: String| {
         Error::new(format!("{}: {message}", path.display()))
@@ -133,11 +134,16 @@ fn play_file(path: &Path, arguments: &Rehearse, global: &Global) -> Result<Playe
     let source = read_file(path, limits.file_bytes)?;
     let scenario = Scenario::parse(&String::from_utf8_lossy(&source), &limits).map_err(|e| failed(e.0))?;
     let base = path.parent().unwrap_or(Path::new("")).to_owned();
+    let mut impure = None;
     let mut chart = |reference: &str| {
         let beside = base.join(reference);
         let reference = if beside.exists() { beside.display().to_string() } else { reference.to_owned() };
         let loaded = Loaded::open(&reference, global).map_err(|error| error.message)?;
-        loaded.read(Helm::V4).map_err(|error| error.message)
+        let chart = loaded.read(Helm::V4).map_err(|error| error.message)?;
+        if impure.is_none() {
+            impure = verify::impure(&chart);
+        }
+        Ok(chart)
     };
     let mut file = |name: &str| {
         let data = read_file(&base.join(name), limits.chart_bytes).map_err(|error| error.message)?;
@@ -164,7 +170,7 @@ fn play_file(path: &Path, arguments: &Rehearse, global: &Global) -> Result<Playe
             play(&scenario, engine::real(live, &arguments.engine), &workshop, &mut inputs)
         }
     };
-    played.map_err(|error| failed(error.0))
+    played.map(|played| (played, impure)).map_err(|error| failed(error.0))
 }
 
 fn json<T: Serialize>(value: &T) -> Result<Vec<u8>, Error> {

@@ -25,6 +25,7 @@ pub(crate) fn limits(flags: &LimitFlags) -> Limits {
         yaml_nodes: flags.limit_yaml_nodes.unwrap_or(d.yaml_nodes),
         template_depth: flags.limit_template_depth.unwrap_or(d.template_depth),
         template_steps: flags.limit_template_steps.unwrap_or(d.template_steps),
+        value_bytes: flags.limit_value_bytes.unwrap_or(d.value_bytes),
         output_bytes: flags.limit_output_bytes.unwrap_or(d.output_bytes),
     }
 }

@@ -8,15 +8,27 @@ use super::charts::{self, Loaded};
 use super::exit::{Error, Exit};
 use super::settings;
 use super::terminal;
-use crate::chart::Helm;
+use crate::chart::{Helm, go_text};
+use crate::limits::Limits;
 use crate::render::{self, Options, PrintOptions, Render};
 
 /// Renders and prints; failures are told in Helm's words.
 pub(crate) fn run(arguments: &Template, global: &Global) -> Result<Exit, Error> {
     let helm = charts::helm_version(&arguments.helm)?;
-    let (release, reference) = names(arguments)?;
-    let loaded = Loaded::open(reference, global)?;
     let limits = settings::limits(&global.limits);
+    let (release, reference) = match names(arguments, &limits) {
+        Ok(names) => names,
+        Err(error) => return Ok(refuse(&render::Error::before(error))),
+    };
+    if is_path(reference) && !Path::new(reference).exists() {
+        return Ok(refuse(&render::Error::before(format!("path {} not found", go_text::quote(reference)))));
+    }
+    let loaded = match Loaded::open(reference, global) {
+        Err(error) if is_path(reference) && error.hint.is_empty() => {
+            return Ok(refuse(&render::Error::before(error.message)));
+        }
+        opened => opened?,
+    };
     let rendered = charts::values(&arguments.values, (&[], &[]), helm, &limits)
         .map_err(|error| render::Error::before(error.message))
         .and_then(|values| {
@@ -29,18 +41,28 @@ pub(crate) fn run(arguments: &Template, global: &Global) -> Result<Exit, Error> 
     }
 }
 
-fn names(arguments: &Template) -> Result<(String, &str), Error> {
-    let default = || arguments.name_template.clone().unwrap_or_else(|| "release-name".to_owned());
-    match arguments.names.as_slice() {
-        [chart] => Ok((default(), chart)),
-        [release, chart] if arguments.name_template.is_none() && !arguments.generate_name => {
-            Ok((release.clone(), chart))
+/// Whether a reference can only be a path.
+fn is_path(reference: &str) -> bool {
+    reference.starts_with(['.', '/'])
+}
+
+/// Release name and chart; refused in Helm's words (`pkg/action/install.go` `NameAndChart`).
+fn names<'a>(arguments: &'a Template, limits: &Limits) -> Result<(String, &'a str), String> {
+    let exclude = |flag: &str| Err(format!("cannot set --{flag} and also specify a name"));
+    match (arguments.names.as_slice(), &arguments.name_template) {
+        ([_, _], _) if arguments.generate_name => exclude("generate-name"),
+        ([_, _], Some(_)) => exclude("name-template"),
+        ([release, chart], None) => Ok((release.clone(), chart)),
+        ([chart], Some(template)) => {
+            let options = Options { limits: limits.clone(), ..Options::default() };
+            Ok((render::name(template, &options)?, chart))
         }
-        _ => Err(Error::new("a release name and `--name-template` or `--generate-name` exclude each other")),
+        ([chart], None) => Ok(("release-name".to_owned(), chart)),
+        _ => Err("a release name and a chart are wanted".to_owned()),
     }
 }
 
-fn options(arguments: &Template, release: String, helm: Helm, limits: crate::limits::Limits) -> Options {
+fn options(arguments: &Template, release: String, helm: Helm, limits: Limits) -> Options {
     Options {
         helm,
         release,

@@ -23,6 +23,7 @@ use crate::report::{self, FORMATS};
 use crate::source::reference::HOMES;
 use crate::upgrade::actors::{Actor, Renderer, Subject};
 use crate::upgrade::inventory::inventory;
+use crate::upgrade::lookups;
 use crate::upgrade::outcome::{Rehearsal, Start};
 use crate::upgrade::population;
 use crate::upgrade::rehearse::{Plan, State, values_in_force};
@@ -181,23 +182,23 @@ impl<'p> Scenery<'p> {
             kube_version: Some(plan.kubernetes.clone()),
             ..pair.options(part.actor.version(), &limits)
         };
-        let upgrade = Options { revision: 2, is_upgrade: true, ..options.clone() };
         let refused = |reference: &str| {
             let reference = reference.to_owned();
             move |message: String| Error::new(format!("chart `{reference}`: {message}"))
         };
         let start = given.as_ref().map(|state| format!("objects of {}", state.name));
-        Ok(Self {
-            before: renderer
-                .render(&plan.before, &plan.values_before, &options)
-                .map_err(refused(&pair.before.info.reference))?,
-            after: renderer
-                .render(&plan.after, values_in_force(&plan.values_before, &plan.values_after), &upgrade)
-                .map_err(refused(&pair.after.info.reference))?,
-            state: given.map(|state| state.objects.into_iter().map(Arc::new).collect()).unwrap_or_default(),
-            plan,
-            start,
-        })
+        let state: Vec<Arc<Value>> =
+            given.map(|state| state.objects.into_iter().map(Arc::new).collect()).unwrap_or_default();
+        let options = Options { answers: lookups::among(state.clone()), ..options };
+        let before = renderer
+            .render(&plan.before, &plan.values_before, &options)
+            .map_err(refused(&pair.before.info.reference))?;
+        let answers = lookups::installed(&state, &before);
+        let upgrade = Options { revision: 2, is_upgrade: true, answers, ..options };
+        let after = renderer
+            .render(&plan.after, values_in_force(&plan.values_before, &plan.values_after), &upgrade)
+            .map_err(refused(&pair.after.info.reference))?;
+        Ok(Self { plan, before, after, state, start })
     }
 
     /// The revision that the upgrade makes.

@@ -104,7 +104,7 @@ fn git_version(version: &Value) -> Value {
 
 fn kube_version_text(version: &Value) -> String {
     match version {
-        Value::Object(object) => object.text().unwrap_or_default(),
+        Value::Object(object) => object.addressed_text().unwrap_or_default(),
         _ => String::new(),
     }
 }
@@ -220,15 +220,20 @@ fn capabilities(kube: &KubeVersion, options: &Options) -> Value {
     let extra = options.api_versions.iter().map(|version| Value::str(version.as_str()));
     let set = if helm3 { &HELM3_VERSIONS } else { &HELM4_VERSIONS };
     let versions = List::new(set, versions.chain(extra).collect());
+    let version = || Field::new("Version", kube.version.as_str());
+    let major = || Field::new("Major", kube.major.as_str());
+    let minor = || Field::new("Minor", kube.minor.as_str());
     let kube_version = Struct {
         name: if helm3 { "chartutil.KubeVersion" } else { "common.KubeVersion" },
-        fields: vec![
-            Field::new("Version", kube.version.as_str()),
-            Field::new("Major", kube.major.as_str()),
-            Field::new("Minor", kube.minor.as_str()),
-        ],
+        fields: vec![version(), major(), minor()],
         methods: KUBE_VERSION,
-        text: Some(kube.normalized.clone()),
+        text: None,
+        addressed: Some(kube.normalized.clone()),
+        printed: if has_normalized(options.helm) {
+            vec![version(), Field::new("normalizedVersion", kube.normalized.as_str()), major(), minor()]
+        } else {
+            Vec::new()
+        },
     };
     let name = if helm3 { "*chartutil.Capabilities" } else { "*common.Capabilities" };
     let fields = vec![
@@ -237,6 +242,11 @@ fn capabilities(kube: &KubeVersion, options: &Options) -> Value {
         Field::new("HelmVersion", Rc::new(build_info(options.helm))),
     ];
     Value::from(Rc::new(Struct::new(name, fields)))
+}
+
+/// Helm 4.1 and later keep what constraints are compared with in a field of its own.
+fn has_normalized(helm: Helm) -> bool {
+    (helm.major, helm.minor) >= (4, 1)
 }
 
 fn build_info(helm: Helm) -> Struct {

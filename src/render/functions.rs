@@ -2,6 +2,7 @@
 
 use crate::chart::Helm;
 use crate::template::error::Stage;
+use crate::template::funcs::json::marshal;
 use crate::template::funcs::{Engine, Fault, Func, Registry, sprig};
 use crate::template::types::{DICT, LIST};
 use crate::template::value::{GoStr, List, Map, Value};
@@ -197,12 +198,12 @@ fn as_map(json: &serde_json::Value) -> Map {
     }
 }
 
-fn to_json(value: &Value) -> String {
-    must_to_json(value).unwrap_or_default()
+fn to_json(value: &Value) -> GoStr {
+    must_to_json(value).unwrap_or_else(|_| GoStr::from(""))
 }
 
-fn must_to_json(value: &Value) -> Result<String, Fault> {
-    Ok(yaml::json::encode(&value.to_json()?))
+fn must_to_json(value: &Value) -> Result<GoStr, Fault> {
+    marshal(value)
 }
 
 fn from_json(text: &str) -> Map {

@@ -31,6 +31,7 @@ pub use error::Error;
 pub use lazy::Lazy;
 pub use pipeline::render;
 pub use print::{PrintOptions, pieces, template_output};
+pub use templates::name;
 
 /// When a hook runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -8,6 +8,7 @@ use super::functions::strip_no_value;
 use super::host::Session;
 use super::manifests::Rendered;
 use super::{Error, Options, error, functions};
+use crate::template::funcs::{Registry, sprig};
 use crate::template::set::{MissingKey, Set};
 use crate::template::value::{Map, Value};
 
@@ -36,6 +37,22 @@ pub(super) fn execute(found: Vec<Renderable>, options: &Options) -> Result<Rende
         rendered.insert(template.name.clone(), text(out));
     }
     Ok(rendered)
+}
+
+/// The name that a `--name-template` gives.
+///
+/// As Helm v4.3.1 `pkg/action/install.go` `TemplateName`.
+///
+/// # Errors
+/// In Go's words.
+pub fn name(template: &str, options: &Options) -> Result<String, String> {
+    const NAME: &str = "name-template";
+    let registry = sprig::add_to(Registry::go());
+    let mut set = Set::new(NAME, registry, MissingKey::Invalid);
+    set.parse(NAME, template.as_bytes().to_vec()).map_err(|problem| problem.to_string())?;
+    let mut session = Session::new(Arc::clone(&options.answers));
+    let out = set.exec(&mut session, &options.limits).render(NAME, &Value::Nil);
+    out.map(|name| String::from_utf8_lossy(&name).into_owned()).map_err(|problem| problem.to_string())
 }
 
 /// Deepest paths first, each depth from the end of the alphabet: a parent's definitions come last and win.

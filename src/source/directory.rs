@@ -14,9 +14,17 @@ use crate::limits::Limits;
 /// # Errors
 /// When a file can't be read or a limit is met.
 pub fn read(root: &Path, limits: &Limits) -> Result<Vec<(String, Vec<u8>)>, Error> {
-    let mut walk = Walk { limits, files: Vec::new(), bytes: 0 };
+    walk(root, limits).map(|(files, _)| files)
+}
+
+/// The same, and the paths of what is neither file nor directory: pipes, sockets and devices are never opened.
+///
+/// # Errors
+/// Those of [`read`].
+pub fn walk(root: &Path, limits: &Limits) -> Result<(Vec<(String, Vec<u8>)>, Vec<String>), Error> {
+    let mut walk = Walk { limits, files: Vec::new(), irregular: Vec::new(), bytes: 0 };
     walk.descend(root, "", 0)?;
-    Ok(walk.files)
+    Ok((walk.files, walk.irregular))
 }
 
 /// Deepest directory nesting; a loop of links is met long before it.
@@ -25,6 +33,7 @@ const DEPTH: usize = 64;
 struct Walk<'a> {
     limits: &'a Limits,
     files: Vec<(String, Vec<u8>)>,
+    irregular: Vec<String>,
     bytes: u64,
 }
 
@@ -36,11 +45,13 @@ impl Walk<'_> {
         }
         for (name, path) in entries(directory)? {
             let relative = if prefix.is_empty() { name } else { format!("{prefix}/{name}") };
-            let metadata = fs::metadata(&path).map_err(|error| unreadable(&path, &error))?;
+            let metadata = fs::metadata(&path).map_err(|error| astray(&path, &error))?;
             if metadata.is_dir() {
                 self.descend(&path, &relative, depth + 1)?;
             } else if metadata.is_file() {
                 self.take(relative, &path)?;
+            } else {
+                self.irregular.push(relative);
             }
         }
         Ok(())
@@ -81,9 +92,12 @@ fn entries(directory: &Path) -> Result<Vec<(String, std::path::PathBuf)>, Error>
 /// # Errors
 /// When it can't be read or is larger.
 pub fn read_file(path: &Path, limit: u64) -> Result<Vec<u8>, Error> {
-    let file = fs::File::open(path).map_err(|error| unreadable(path, &error))?;
+    let failed = |word: &str, error: &std::io::Error| {
+        Error::new(format!("{word} {}: {}", path.display(), in_go_words(error)))
+    };
+    let file = fs::File::open(path).map_err(|error| failed("open", &error))?;
     let mut data = Vec::new();
-    file.take(limit.saturating_add(1)).read_to_end(&mut data).map_err(|error| unreadable(path, &error))?;
+    file.take(limit.saturating_add(1)).read_to_end(&mut data).map_err(|error| failed("read", &error))?;
     if data.len() as u64 > limit {
         return Err(Error::new(format!("{}: larger than {limit} bytes", path.display()))
             .hint("Raise `--limit-file-bytes` (or `--limit-chart-bytes` for an archive) if it is really that large."));
@@ -91,6 +105,38 @@ pub fn read_file(path: &Path, limit: u64) -> Result<Vec<u8>, Error> {
     Ok(data)
 }
 
+/// An error of the system as Go and Helm word it: `no such file or directory`.
+#[must_use]
+pub fn in_go_words(error: &std::io::Error) -> String {
+    let text = error.to_string();
+    let text = text.split(" (os error").next().unwrap_or(&text);
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_lowercase().chain(letters).collect())
+}
+
+/// A path that leads nowhere, in Helm's words when it is a symbolic link.
+fn astray(path: &Path, error: &std::io::Error) -> Error {
+    let Ok(target) = fs::read_link(path) else { return unreadable(path, error) };
+    let target = path.parent().unwrap_or(path).join(target);
+    let (link, target) = (absolute(path), absolute(&target));
+    Error::new(format!("error evaluating symlink {link}: lstat {target}: {}", in_go_words(error)))
+}
+
+/// An absolute path without `.` and `..`, as Go's `filepath.Abs` gives it.
+#[must_use]
+pub fn absolute(path: &Path) -> String {
+    let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let mut clean = std::path::PathBuf::new();
+    for part in whole.components() {
+        match part {
+            std::path::Component::ParentDir => _ = clean.pop(),
+            std::path::Component::CurDir => {}
+            part => clean.push(part),
+        }
+    }
+    clean.display().to_string()
+}
+
 fn unreadable(path: &Path, error: &std::io::Error) -> Error {
-    Error::new(format!("{}: {error}", path.display()))
+    Error::new(format!("{}: {}", path.display(), in_go_words(error)))
 }

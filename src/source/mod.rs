@@ -43,8 +43,9 @@ impl Error {
 pub enum Content {
     /// A gzipped tar archive.
     Archive(Vec<u8>),
-    /// The files of a chart directory, in the order Helm walks them, `.helmignore` not yet applied.
-    Files(Vec<(String, Vec<u8>)>),
+    /// The files of a chart directory, in the order Helm walks them, `.helmignore` not yet applied; then the paths of what
+    /// can't be read as a file.
+    Files(Vec<(String, Vec<u8>)>, Vec<String>),
 }
 
 /// What was fetched and from where.
@@ -88,12 +89,12 @@ impl Sources {
     }
 
     fn directory(&self, reference: &str, path: &std::path::Path) -> Result<Fetched, Error> {
-        let files = directory::read(path, &self.limits)?;
+        let (files, irregular) = directory::walk(path, &self.limits)?;
         Ok(Fetched {
             reference: reference.to_owned(),
             origin: path.display().to_string(),
             digest: None,
-            content: Content::Files(files),
+            content: Content::Files(files, irregular),
         })
     }
 

@@ -11,7 +11,7 @@ use super::types::Type;
 use super::value::{GoStr, Value};
 
 /// Bytes of a result that cost one step.
-const BYTES_PER_STEP: usize = 1_024;
+pub(crate) const BYTES_PER_STEP: usize = 1_024;
 
 /// Arguments of a call: terms, then the value from the pipeline.
 #[derive(Debug, Default)]
@@ -94,7 +94,8 @@ impl Exec<'_> {
         if let Some(last) = arguments.last {
             values.push(validate(frame, last, param(arguments.terms.len()))?.value);
         }
-        let result = (func.call)(self, &mut values);
+        let foreseen = self.foresee(name, signature.variadic, &values);
+        let result = foreseen.and_then(|()| (func.call)(self, &mut values));
         self.finish(frame, name, node, result).map(|value| Operand::typed(value, &signature.result))
     }
 
@@ -110,6 +111,7 @@ impl Exec<'_> {
             if let Value::String(text) | Value::Bytes(text) = &value {
                 self.pay_for(text.len())?;
             }
+            self.charge(&value)?;
             Ok(value)
         });
         result.map_err(|fault| {
@@ -145,7 +147,10 @@ impl Exec<'_> {
         };
         let values = self.builtin_arguments(frame, dot, builtin, arguments)?;
         let result = match builtin.body {
-            Body::Plain(body) => body(&values),
+            Body::Plain(body) => {
+                let plain: Vec<Value> = values.iter().map(|operand| operand.value.clone()).collect();
+                self.foresee(builtin.name, builtin.variadic, &plain).and_then(|()| body(&values))
+            }
             _ => self.call_value(&name, values),
         };
         let value = self.finish(frame, builtin.name, node, result)?;

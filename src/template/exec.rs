@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use super::ast::{At, Branch, List, Node, Pipe, Template};
+use super::budget::TREE;
 use super::error::{Error, Place, Stage};
 use super::funcs::{Engine, Fault, Host};
 use super::operand::Operand;
@@ -33,6 +34,8 @@ pub struct Exec<'s> {
     texts: HashMap<GoStr, Arc<[Arc<Template>]>>,
     counters: HashMap<GoStr, u64>,
     steps: u64,
+    /// Bytes of the values that functions have made.
+    pub(crate) made: u64,
     out: Vec<u8>,
     /// Bytes in the outputs that wait for an inner one.
     waiting: usize,
@@ -59,7 +62,13 @@ impl<'t> Frame<'t> {
     }
 
     /// An error at the current node with the words and cause of a failure.
-    pub(crate) fn fault(&self, fault: Fault) -> Box<Error> {
+    pub(crate) fn fault(&self, mut fault: Fault) -> Box<Error> {
+        if let Some(met) = fault.cause.take_if(|cause| cause.stage == Stage::Limit) {
+            fault = match self.shortened(fault, met) {
+                Ok(shortened) => shortened,
+                Err(met) => return met,
+            };
+        }
         let source = &self.template.source;
         let (line, column) = source.position(self.at.pos());
         let place = Place {
@@ -76,6 +85,23 @@ impl<'t> Frame<'t> {
             message: fault.message,
             cause: fault.cause,
         })
+    }
+
+    /// A bound that was met further in: told from where it was met and from the outermost file, for the way between
+    /// them may be as long as the bound is high. `Err` is the error as it is.
+    fn shortened(&self, fault: Fault, met: Box<Error>) -> Result<Fault, Box<Error>> {
+        let mut root = met;
+        let direct = root.cause.is_none();
+        while let Some(inner) = root.cause.take() {
+            root = inner;
+        }
+        match &root.place {
+            None => Ok(Fault { stage: Stage::Limit, ..Fault::new(root.message) }),
+            Some(place) if direct && place.file.as_bytes() == self.template.source.name.as_bytes() => {
+                Err(root)
+            }
+            Some(_) => Ok(Fault { cause: Some(root), ..fault }),
+        }
     }
 
     pub(crate) fn variable(&self, name: &GoStr) -> Done<Operand> {
@@ -132,6 +158,7 @@ impl<'s> Exec<'s> {
             texts: HashMap::new(),
             counters: HashMap::new(),
             steps: 0,
+            made: 0,
             out: Vec::new(),
             waiting: 0,
         }
@@ -255,6 +282,9 @@ impl<'s> Exec<'s> {
             }
             Value::Object(object) if !object.is_nil() && object.type_name().starts_with('*') => {
                 self.print_pointed(frame, &operand.value)?;
+            }
+            Value::Object(object) if object.addressed_text().is_some() => {
+                self.out.extend_from_slice(object.addressed_text().unwrap_or_default().as_bytes());
             }
             value => print_to(&mut self.out, value).map_err(|fault| frame.fault(fault))?,
         }
@@ -402,6 +432,7 @@ impl<'s> Exec<'s> {
         if let Some(known) = self.texts.get(text) {
             return Ok(Arc::clone(known));
         }
+        self.make(text.len().saturating_mul(TREE)).map_err(limited)?;
         let parsed = parse(self.set.name(), &Arc::from(text.as_bytes()), self.set.registry())?;
         let parsed: Arc<[Arc<Template>]> = parsed.into_iter().map(Arc::new).collect();
         if self.texts.len() < KEPT_TEXTS {
@@ -452,12 +483,22 @@ fn unplaced(message: String) -> Box<Error> {
     Box::new(Error { stage: Stage::Execute, place: None, name: Arc::from(""), message, cause: None })
 }
 
+/// A bound that was met outside any template; whoever called is its place.
+fn limited(fault: Fault) -> Box<Error> {
+    Box::new(Error { stage: Stage::Limit, ..*unplaced(fault.message) })
+}
+
 impl Engine for Exec<'_> {
     fn execute(&mut self, name: &GoStr, data: &Value) -> Result<GoStr, Box<Error>> {
         self.execute_named(name, data).map(GoStr::from)
     }
 
     fn execute_text(&mut self, text: &GoStr, data: &Value) -> Result<GoStr, Box<Error>> {
+        let most = self.limits.template_depth;
+        if self.overlays.len() >= most {
+            let what = format_args!("texts execute each other more than {most} levels deep");
+            return Err(limited(Fault::limit(what, "template-depth")));
+        }
         let parsed = self.text(text)?;
         let mut overlay = BTreeMap::new();
         for template in parsed.iter() {

@@ -59,17 +59,28 @@ fn encode(value: &Value, depth: usize) -> Result<Json, Fault> {
             Number::from_f64(*f)
                 .ok_or_else(|| Fault::new(format!("json: unsupported value: {}", infinite(*f))))?,
         ),
-        Value::String(s) => Json::String(s.lossy().into_owned()),
+        Value::String(s) => Json::String(text(s)),
         Value::Bytes(b) => Json::String(base64::Engine::encode(&base64::prelude::BASE64_STANDARD, b)),
         Value::List(list) => encode_list(list, depth)?,
         Value::Map(map) => encode_map(map, depth)?,
         Value::Object(object) if object.is_nil() => Json::Null,
         Value::Object(object) => match object.json() {
             Some(json) => json,
+            None if object.fields().is_empty() && object.text().is_some() => Json::from(object.text()),
             None => encode_fields(object.as_ref(), depth)?,
         },
         Value::Func(_) => return Err(Fault::new(format!("json: unsupported type: {}", value.type_name()))),
     })
+}
+
+/// A text whose bytes that are no UTF-8 are replaced one by one, as Go does.
+fn text(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len());
+    for chunk in bytes.utf8_chunks() {
+        text.push_str(chunk.valid());
+        text.extend(chunk.invalid().iter().map(|_| '\u{fffd}'));
+    }
+    text
 }
 
 fn encode_fields(object: &dyn Object, depth: usize) -> Result<Json, Fault> {
@@ -98,6 +109,6 @@ fn encode_map(map: &Map, depth: usize) -> Result<Json, Fault> {
         return Ok(Json::Null);
     }
     let entries = map.entries();
-    let pairs = entries.iter().map(|(key, value)| Ok((key.lossy().into_owned(), encode(value, depth + 1)?)));
+    let pairs = entries.iter().map(|(key, value)| Ok((text(key), encode(value, depth + 1)?)));
     pairs.collect::<Result<_, _>>().map(Json::Object)
 }

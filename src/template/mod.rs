@@ -22,6 +22,7 @@ mod parser;
 mod lexer;
 mod unicode;
 mod eval;
+mod budget;
 mod call;
 mod format;
 

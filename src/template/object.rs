@@ -70,6 +70,16 @@ pub trait Object: Any {
         None
     }
 
+    /// What `String()` of its pointer gives: only an action that prints the field itself finds that method.
+    fn addressed_text(&self) -> Option<String> {
+        None
+    }
+
+    /// All fields as `fmt` prints them, unexported ones included.
+    fn printed_fields(&self) -> &[Field] {
+        self.fields()
+    }
+
     /// Whether this is a nil pointer.
     fn is_nil(&self) -> bool {
         false
@@ -92,12 +102,16 @@ pub struct Struct {
     pub methods: &'static [Method],
     /// What `String()` gives, for types that have it.
     pub text: Option<String>,
+    /// What `String()` of a pointer to it gives, for types that have it.
+    pub addressed: Option<String>,
+    /// All fields where some are unexported; else empty.
+    pub printed: Vec<Field>,
 }
 
 impl Struct {
     /// A record without methods.
     pub fn new(name: &'static str, fields: Vec<Field>) -> Self {
-        Self { name, fields, methods: &[], text: None }
+        Self { name, fields, methods: &[], text: None, addressed: None, printed: Vec::new() }
     }
 }
 
@@ -116,6 +130,14 @@ impl Object for Struct {
 
     fn text(&self) -> Option<String> {
         self.text.clone()
+    }
+
+    fn addressed_text(&self) -> Option<String> {
+        self.addressed.clone()
+    }
+
+    fn printed_fields(&self) -> &[Field] {
+        if self.printed.is_empty() { &self.fields } else { &self.printed }
     }
 }
 

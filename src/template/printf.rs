@@ -471,7 +471,7 @@ impl Printer {
         let Flags { sharp_v, plus_v, .. } = *self.flags();
         self.formatter.text(if sharp_v { type_name } else { "" });
         self.formatter.text("{");
-        for (at, field) in object.fields().iter().enumerate() {
+        for (at, field) in object.printed_fields().iter().enumerate() {
             self.separate(at);
             if sharp_v || plus_v {
                 self.formatter.text(field.name);

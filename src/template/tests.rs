@@ -91,6 +91,8 @@ fn version(major: i64, minor: i64) -> Rc<dyn Object> {
     Rc::new(Struct {
         methods: METHODS,
         text: Some(format!("v{major}.{minor}")),
+        addressed: None,
+        printed: Vec::new(),
         ..Struct::new("*main.version", vec![Field::new("Major", major), Field::new("Minor", minor)])
     })
 }

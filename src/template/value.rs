@@ -22,6 +22,11 @@ impl GoStr {
         &self.0
     }
 
+    /// Whether somebody else holds the same bytes.
+    pub fn is_shared(&self) -> bool {
+        Arc::strong_count(&self.0) > 1
+    }
+
     /// The text, with invalid bytes replaced by U+FFFD.
     pub fn lossy(&self) -> Cow<'_, str> {
         String::from_utf8_lossy(&self.0)
@@ -170,6 +175,11 @@ impl List {
         self.nil
     }
 
+    /// Whether somebody else holds the same items.
+    pub fn is_shared(&self) -> bool {
+        Rc::strong_count(&self.items) > 1
+    }
+
     /// The items.
     pub fn items(&self) -> &[Value] {
         &self.items
@@ -235,6 +245,11 @@ impl Map {
     /// Whether two maps are one and the same.
     pub fn same(&self, other: &Self) -> bool {
         Rc::ptr_eq(&self.entries, &other.entries)
+    }
+
+    /// Whether somebody else holds the same entries.
+    pub fn is_shared(&self) -> bool {
+        Rc::strong_count(&self.entries) > 1
     }
 
     /// An address that tells maps apart, for finding cycles.

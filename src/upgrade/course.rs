@@ -3,9 +3,11 @@
 use std::sync::Arc;
 
 use crate::cluster::Unreachable;
+use crate::render::host::Answers;
 use crate::upgrade::actors::helm::{Dialect, Flags};
 use crate::upgrade::actors::{self, Command, Subject, Terminal, Workshop};
 use crate::upgrade::fate::{self, Snapshot};
+use crate::upgrade::lookups;
 use crate::upgrade::secrets::Secrets;
 use crate::upgrade::trace::Step;
 use crate::upgrade::world::World;
@@ -67,6 +69,12 @@ impl<W: World> Course<W> {
         snapshot.secrets().for_each(|secret| self.secrets.add(secret));
         self.last = Some(Arc::clone(&snapshot));
         Ok(snapshot)
+    }
+
+    /// Answers to `lookup` as the cluster gave them when the last step had settled.
+    #[must_use]
+    pub fn answers(&self) -> Arc<dyn Answers> {
+        self.last.as_ref().map_or_else(|| lookups::among(Vec::new()), |last| lookups::seen(last))
     }
 
     /// Runs a command of an actor.

@@ -107,12 +107,19 @@ impl<'c> Link<'c> {
         namespace: &str,
         selector: &str,
     ) -> Result<Vec<Arc<Value>>, Fault> {
-        let address =
-            Address { resource: resource.clone(), namespace: namespace.to_owned(), name: String::new() };
-        let list =
-            self.object(&Request { label_selector: selector.to_owned(), ..request(Verb::List, &address) })?;
+        let list = self.collection(resource, namespace, selector)?;
         let items = list.get("items").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
         Ok(items.iter().map(|item| Arc::new(item.clone())).collect())
+    }
+
+    /// GET of a collection as the list that the server sends.
+    ///
+    /// # Errors
+    /// See [`Link::get`].
+    pub fn collection(&mut self, resource: &Resource, namespace: &str, selector: &str) -> Answer {
+        let address =
+            Address { resource: resource.clone(), namespace: namespace.to_owned(), name: String::new() };
+        self.object(&Request { label_selector: selector.to_owned(), ..request(Verb::List, &address) })
     }
 
     /// POST.

@@ -7,6 +7,7 @@ pub mod fate;
 pub mod inventory;
 pub mod kubectl;
 pub mod link;
+pub mod lookups;
 pub mod outcome;
 pub mod population;
 pub mod record;

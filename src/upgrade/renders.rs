@@ -215,6 +215,10 @@ fn of_chart(chart: &Chart) -> Sensitivity {
         sensitivity.add(&String::from_utf8_lossy(&file.data));
     }
     sensitivity.add(&String::from_utf8_lossy(&chart.values_text));
+    // `tpl (.Files.Get …)` may execute any of them.
+    for file in chart.files.iter().filter(|file| memchr::memmem::find(&file.data, b"lookup").is_some()) {
+        sensitivity.add(&String::from_utf8_lossy(&file.data));
+    }
     for dependency in &chart.dependencies {
         sensitivity.join(of_chart(dependency));
     }

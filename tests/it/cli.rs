@@ -263,6 +263,97 @@ fn values_nest_as_deep_as_in_helm() {
 }
 
 #[test]
+fn what_grows_without_bound_meets_a_limit_that_names_its_place_and_flag() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::create_dir(dir.path().join("templates")).unwrap();
+    std::fs::write(dir.path().join("Chart.yaml"), CHART).unwrap();
+    let cases = [
+        ("{{ $x := list 1 2 }}{{ range until 40 }}{{ $x = concat $x $x }}{{ end }}", "--limit-value-bytes"),
+        (
+            "{{ $s := \"x\" }}{{ $all := list }}{{ range until 9000 }}{{ $s = print $s \"xxxxxxx\" }}{{ $all = append $all $s }}{{ end }}",
+            "--limit-value-bytes",
+        ),
+        (
+            "{{ $d := dict }}{{ range until 40 }}{{ $d = dict \"a\" $d \"b\" $d }}{{ end }}{{ toYaml $d }}",
+            "--limit-output-bytes",
+        ),
+        (
+            "{{ $l := list \"x\" }}{{ range until 40 }}{{ $l = list $l $l }}{{ end }}{{ join \"-\" $l }}",
+            "--limit-",
+        ),
+        (
+            "{{ define \"x\" }}{{ tpl .t . }}{{ end }}{{ include \"x\" (dict \"t\" \"{{ include `x` . }}\" \"Template\" .Template) }}",
+            "--limit-template-depth",
+        ),
+        (
+            "{{ $t := \"{{ tpl .t . }}\" }}{{ tpl $t (dict \"t\" $t \"Template\" .Template) }}",
+            "--limit-template-depth",
+        ),
+        ("{{ range 3000 }}{{ range 3000 }}{{ end }}{{ end }}", "--limit-template-steps"),
+    ];
+    for (template, flag) in cases {
+        std::fs::write(dir.path().join("templates/a.yaml"), format!("\n{template}")).unwrap();
+        let limits = ["--limit-value-bytes", "10000000", "--limit-template-steps", "1000000"];
+        let output = seatrial(&[&["template", dir.path().to_str().unwrap()], &limits[..]].concat());
+        let text = stderr(&output);
+        assert_eq!(output.status.code(), Some(1), "{template}: {text}");
+        assert!(text.contains(flag) && text.contains("c/templates/a.yaml:"), "{template}: {text}");
+        assert!(text.len() < 2_000, "{template}: {text}");
+    }
+}
+
+#[test]
+fn template_is_refused_in_helms_words() {
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path().canonicalize().unwrap();
+    std::fs::create_dir(root.join("templates")).unwrap();
+    std::fs::write(root.join("templates/a.yaml"), "a: {{ .Release.Name }}\n").unwrap();
+    let write = |text: &str| std::fs::write(root.join("Chart.yaml"), text).unwrap();
+    let chart = root.to_str().unwrap();
+    let said = |arguments: &[&str]| {
+        let output = seatrial(&[&["template", chart], arguments].concat());
+        (output.status.code(), stderr(&output) + &stdout(&output))
+    };
+    let refused = |text: &str| (Some(1), format!("Error: {text}\n"));
+    write("apiVersion: v2\nname: c\nversion: 1.0.0\n");
+    assert_eq!(said(&["-f", "nope.yaml"]), refused("open nope.yaml: no such file or directory"));
+    assert_eq!(
+        said(&["--name-template", "{{ bad"]),
+        refused("template: name-template:1: function \"bad\" not defined")
+    );
+    assert!(said(&["--name-template", "x{{ add 1 2 }}"]).1.contains("a: x3"));
+    let absent = seatrial(&["template", "./no-chart-here"]);
+    assert_eq!((absent.status.code(), stderr(&absent)), refused("path \"./no-chart-here\" not found"));
+    write("apiVersion: v9\nname: c\nversion: 1.0.0\n");
+    assert_eq!(said(&[]), refused("unsupported chart version"));
+    assert_eq!(said(&["--helm", "3.22"]).0, Some(0));
+    std::fs::remove_file(root.join("Chart.yaml")).unwrap();
+    let wanted = format!(
+        "unable to detect chart at {chart}/Chart.yaml: open {chart}/Chart.yaml: no such file or directory"
+    );
+    assert_eq!(said(&[]), refused(&wanted));
+    assert_eq!(said(&["--helm", "3.22"]), refused("Chart.yaml file is missing"));
+}
+
+#[cfg(unix)]
+#[test]
+fn what_is_no_file_is_never_opened() {
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path().canonicalize().unwrap();
+    std::fs::create_dir(root.join("templates")).unwrap();
+    std::fs::write(root.join("Chart.yaml"), CHART).unwrap();
+    let _socket = std::os::unix::net::UnixListener::bind(root.join("templates/pipe.yaml")).unwrap();
+    let chart = root.to_str().unwrap();
+    let output = seatrial(&["template", chart]);
+    let wanted = format!(
+        "Error: cannot load irregular file {chart}/templates/pipe.yaml as it has file mode type bits set\n"
+    );
+    assert_eq!((output.status.code(), stderr(&output)), (Some(1), wanted));
+    std::fs::write(root.join(".helmignore"), "pipe.yaml\n").unwrap();
+    assert_eq!(seatrial(&["template", chart]).status.code(), Some(0));
+}
+
+#[test]
 fn control_characters_of_charts_do_not_reach_the_terminal() {
     let dir = tempfile::tempdir().unwrap();
     std::fs::create_dir(dir.path().join("templates")).unwrap();

@@ -3,6 +3,7 @@
 //! Order and nesting follow santhosh-tekuri/jsonschema v6.0.3 `validator.go` and `output.go`, the words `kind/kind.go`.
 //! Whether values fit at all is decided elsewhere; this walk only has to find the reasons again.
 
+use std::cell::{Cell, RefCell};
 use std::fmt::Write as _;
 
 use serde_json::{Map, Value};
@@ -12,31 +13,50 @@ use crate::chart::go_text;
 /// Deepest chain of schemas, against references that go in circles.
 const DEPTH: usize = 500;
 
-/// The reasons, one per line; `None` when this walk finds none.
-pub(super) fn explain(schema: &Value, values: &Value) -> Option<String> {
-    let walk = Walk { root: schema, old: is_before_2019(schema) };
-    let problem = walk.check(schema, values, "", 0)?;
+/// What a walk found.
+pub(super) struct Explained {
+    /// The reasons, one per line; `None` when there are none.
+    pub(super) reasons: Option<String>,
+    /// Whether a reference led back to where it came from.
+    pub(super) circular: bool,
+}
+
+/// The reasons why values do not fit.
+pub(super) fn explain(schema: &Value, values: &Value) -> Explained {
+    let walk = Walk {
+        root: schema,
+        old: is_before_2019(schema),
+        way: RefCell::default(),
+        circular: Cell::new(false),
+    };
+    let problem = walk.check(schema, values, "", 0);
+    Explained { reasons: problem.map(written), circular: walk.circular.get() }
+}
+
+/// A problem as lines of text.
+pub(super) fn written(problem: Problem) -> String {
     let mut out = String::new();
     for top in problem.unfold() {
         top.write(1, &mut out);
     }
-    Some(out.trim_start_matches('\n').to_owned())
+    out.trim_start_matches('\n').to_owned()
 }
 
-fn is_before_2019(schema: &Value) -> bool {
+/// Whether a schema is of a draft whose references hide everything beside them.
+pub(super) fn is_before_2019(schema: &Value) -> bool {
     let dialect = schema.get("$schema").and_then(Value::as_str).unwrap_or_default();
     ["draft-04", "draft-06", "draft-07"].iter().any(|draft| dialect.contains(draft))
 }
 
 /// What went wrong at one place, with its reasons.
-struct Problem {
-    place: String,
-    kind: Kind,
-    causes: Vec<Problem>,
+pub(super) struct Problem {
+    pub(super) place: String,
+    pub(super) kind: Kind,
+    pub(super) causes: Vec<Problem>,
 }
 
 #[derive(PartialEq, Eq)]
-enum Kind {
+pub(super) enum Kind {
     /// Several problems of one schema.
     Group,
     /// Problems of a schema that was referred to.
@@ -71,6 +91,9 @@ struct Walk<'s> {
     root: &'s Value,
     /// Drafts before 2019-09, where a reference hides everything beside it.
     old: bool,
+    /// The schemas that are being checked, and where.
+    way: RefCell<Vec<(&'s Value, String)>>,
+    circular: Cell<bool>,
 }
 
 /// The problems of one schema at one place.
@@ -91,6 +114,51 @@ impl Found<'_> {
 
 impl<'s> Walk<'s> {
     fn check(&self, schema: &'s Value, value: &Value, place: &str, depth: usize) -> Option<Problem> {
+        if let Some(cycle) = self.cycle(schema, place) {
+            self.circular.set(true);
+            return Some(Problem { place: place.to_owned(), kind: Kind::Words(cycle), causes: Vec::new() });
+        }
+        self.way.borrow_mut().push((schema, place.to_owned()));
+        let found = self.check_new(schema, value, place, depth);
+        self.way.borrow_mut().pop();
+        found
+    }
+
+    /// What is said of a schema that is being checked at this place already.
+    fn cycle(&self, schema: &'s Value, place: &str) -> Option<String> {
+        let way = self.way.borrow();
+        let here = way.iter().rev().take_while(|(_, at)| at == place).count();
+        let first = way.iter().rposition(|(known, _)| std::ptr::eq(*known, schema))?;
+        if !schema.is_object() || first < way.len() - here {
+            return None;
+        }
+        let mut schemas: Vec<&Value> = way.iter().map(|(known, _)| *known).collect();
+        schemas.push(schema);
+        let (now, before) = (self.keywords(&schemas), self.keywords(schemas.get(..=first)?));
+        let target = pointer_to(self.root, schema, DEPTH).unwrap_or_default();
+        Some(format!(
+            "both {now} and {before} resolve to \"file:///values.schema.json#{target}\" causing reference cycle"
+        ))
+    }
+
+    /// The keywords that lead from schema to schema.
+    fn keywords(&self, way: &[&'s Value]) -> String {
+        let step = |from: &'s Value, to: &'s Value| {
+            let reference = from.get("$ref").and_then(Value::as_str).and_then(|name| self.resolve(name));
+            let inside = || pointer_to(from, to, 2).filter(|path| !path.is_empty());
+            match reference {
+                Some(target) if std::ptr::eq(target, to) => None,
+                _ => inside(),
+            }
+        };
+        let steps = way.windows(2).map(|pair| match pair {
+            [from, to] => step(from, to).unwrap_or_else(|| "/$ref".to_owned()),
+            _ => String::new(),
+        });
+        steps.collect()
+    }
+
+    fn check_new(&self, schema: &'s Value, value: &Value, place: &str, depth: usize) -> Option<Problem> {
         let words = |words: String| {
             Some(Problem { place: place.to_owned(), kind: Kind::Words(words), causes: Vec::new() })
         };
@@ -300,6 +368,22 @@ impl<'s> Walk<'s> {
     }
 }
 
+/// The JSON pointer to a value inside another, by identity.
+fn pointer_to(from: &Value, to: &Value, depth: usize) -> Option<String> {
+    if std::ptr::eq(from, to) {
+        return Some(String::new());
+    }
+    let inner = |key: &str, value: &Value| {
+        let rest = pointer_to(value, to, depth.checked_sub(1)?)?;
+        Some(format!("/{}{rest}", key.replace('~', "~0").replace('/', "~1")))
+    };
+    match from {
+        Value::Object(map) => map.iter().find_map(|(key, value)| inner(key, value)),
+        Value::Array(items) => items.iter().enumerate().find_map(|(n, value)| inner(&n.to_string(), value)),
+        _ => None,
+    }
+}
+
 /// A schema of the document by its `$id` or `$anchor`.
 fn find<'s>(schema: &'s Value, key: &str, name: &str, depth: usize) -> Option<&'s Value> {
     if depth > DEPTH {
@@ -432,7 +516,7 @@ fn matches(pattern: &str, text: &str) -> bool {
 }
 
 /// A string in single quotes.
-fn quote(text: &str) -> String {
+pub(super) fn quote(text: &str) -> String {
     let quoted = go_text::quote(text).replace("\\\"", "\"").replace('\'', "\\'");
     let inner = quoted.get(1..quoted.len().saturating_sub(1)).unwrap_or_default();
     format!("'{inner}'")

@@ -1,6 +1,7 @@
 //! values.schema.json: the JSON Schema that a chart's values must satisfy.
 
 mod explain;
+mod patterns;
 
 use serde_json::Value;
 
@@ -47,10 +48,37 @@ fn collect(chart: &Chart, values: &Values, problems: &mut String) {
 fn check_one(schema: &[u8], values: &Values) -> Result<(), String> {
     let schema: Value = serde_json::from_slice(schema).map_err(|error| error.to_string())?;
     let values = Value::Object(values.clone());
-    let validator = jsonschema::validator_for(&schema).map_err(|error| error.to_string())?;
+    if let Some(refusal) = patterns::refusal(&schema) {
+        return Err(refusal);
+    }
+    if refers(&schema) {
+        let explained = explain::explain(&schema, &values);
+        if explained.circular {
+            return explained.reasons.map_or(Ok(()), |reasons| Err(reasons + "\n"));
+        }
+    }
+    let validator = jsonschema::validator_for(&schema).map_err(|error| in_helms_words(&error.to_string()))?;
     let Err(first) = validator.validate(&values) else { return Ok(()) };
-    let explained = explain::explain(&schema, &values);
-    Err(explained.unwrap_or_else(|| format!("- at '{}': {first}", first.instance_path())) + "\n")
+    let reasons = explain::explain(&schema, &values).reasons;
+    Err(reasons.unwrap_or_else(|| format!("- at '{}': {first}", first.instance_path())) + "\n")
+}
+
+/// Whether a schema has references, which may go in circles.
+fn refers(schema: &Value) -> bool {
+    match schema {
+        Value::Object(map) => map.contains_key("$ref") || map.values().any(refers),
+        Value::Array(items) => items.iter().any(refers),
+        _ => false,
+    }
+}
+
+/// Why a schema can't be used.
+fn in_helms_words(problem: &str) -> String {
+    let pointer = problem.strip_prefix("Pointer '").and_then(|rest| rest.strip_suffix("' does not exist"));
+    pointer.map_or_else(
+        || problem.to_owned(),
+        |pointer| format!("json-pointer in \"file:///values.schema.json#{pointer}\" not found"),
+    )
 }
 
 fn go_type(value: &Value) -> &'static str {
@@ -72,6 +100,31 @@ mod tests {
     fn problem(schema: &Value, values: Value) -> String {
         let Value::Object(values) = values else { panic!("values are a map") };
         check_one(schema.to_string().as_bytes(), &values).unwrap_err()
+    }
+
+    #[test]
+    fn references_in_circles_end_and_are_told() {
+        let circle = |schema: &str, values: Value| problem(&serde_json::from_str(schema).unwrap(), values);
+        let empty = || serde_json::json!({});
+        assert_eq!(
+            circle(r##"{"$ref":"#"}"##, empty()),
+            "- at '': both /$ref and  resolve to \"file:///values.schema.json#\" causing reference cycle\n"
+        );
+        assert_eq!(
+            circle(
+                r##"{"$ref":"#/definitions/a","definitions":{"a":{"$ref":"#/definitions/b"},"b":{"$ref":"#/definitions/a"}}}"##,
+                empty()
+            ),
+            "- at '': both /$ref/$ref/$ref and /$ref resolve to \"file:///values.schema.json#/definitions/a\" causing reference cycle\n"
+        );
+        assert_eq!(
+            circle(r##"{"anyOf":[{"$ref":"#"},{"$ref":"#"}]}"##, empty()),
+            "- at '': 'anyOf' failed\n  - at '': both /anyOf/0/$ref and  resolve to \"file:///values.schema.json#\" causing reference cycle\n  - at '': both /anyOf/1/$ref and  resolve to \"file:///values.schema.json#\" causing reference cycle\n"
+        );
+        assert_eq!(
+            circle(r##"{"properties":{"a":{"$ref":"#/properties/a"}}}"##, serde_json::json!({"a": 1})),
+            "- at '/a': both /properties/a/$ref and /properties/a resolve to \"file:///values.schema.json#/properties/a\" causing reference cycle\n"
+        );
     }
 
     #[test]

@@ -6,7 +6,7 @@ use crate::limits::stack::levels;
 use crate::template::float::format_float;
 use crate::template::object::Object;
 use crate::template::quote::{Escape, quote, quote_rune};
-use crate::template::value::{Map, Value};
+use crate::template::value::{GoStr, Map, Value};
 
 /// Deepest nesting, as in Go.
 const DEPTH: usize = 10_000;
@@ -28,6 +28,14 @@ pub(super) fn encode(value: &Value, style: Style) -> Result<Vec<u8>, Fault> {
     let mut writer = Writer { out: Vec::new(), style, depth: 0 };
     writer.value(value)?;
     Ok(writer.out)
+}
+
+/// `json.Marshal`.
+///
+/// # Errors
+/// Go's words for what JSON cannot hold.
+pub fn marshal(value: &Value) -> Result<GoStr, Fault> {
+    encode(value, Style { html: true, pretty: false }).map(GoStr::from)
 }
 
 struct Writer {
@@ -113,6 +121,8 @@ impl Writer {
             self.text("null");
         } else if let Some(time) = value.object::<Time>() {
             self.string(time.format("2006-01-02T15:04:05.999999999Z07:00").as_bytes());
+        } else if let Some(json) = object.json() {
+            self.text(&crate::yaml::json::encode(&json));
         } else if let Some(text) = object.text().filter(|_| object.fields().is_empty()) {
             self.string(text.as_bytes());
         } else {

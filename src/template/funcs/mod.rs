@@ -33,7 +33,7 @@ mod random;
 mod cast;
 mod decimal;
 mod duration;
-mod json;
+pub mod json;
 mod layout;
 mod merge;
 mod pattern;

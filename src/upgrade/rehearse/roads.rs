@@ -81,7 +81,9 @@ pub(super) fn explore(
     workshop: &Workshop<'_>,
     base: &Base,
 ) -> Result<Vec<Way>, Unreachable> {
-    let options = Options { is_upgrade: true, revision: 2, ..template_options(dialect.helm, &plan.subject) };
+    let answers = base.course.answers();
+    let options =
+        Options { is_upgrade: true, revision: 2, answers, ..template_options(dialect.helm, &plan.subject) };
     let render = |chart, values| workshop.renderer.render(chart, values, &options).ok();
     let mut explorer = Explorer {
         actor,

@@ -236,6 +236,9 @@ pub struct Played {
     pub steps: Vec<Step>,
 }
 
+/// Seconds that one step may wait.
+const LONGEST_WAIT: f64 = 1_000_000.0;
+
 impl Scenario {
     /// Reads a scenario file.
     ///
@@ -252,6 +255,10 @@ impl Scenario {
                     "exactly one of install, upgrade, rollback, uninstall, apply, annotate, label, patch, delete, populate, seedSnapshots, wait is wanted, {} are there",
                     stage.deeds()
                 )));
+            }
+            if let Some(wait) = stage.wait.filter(|wait| !(0.0..=LONGEST_WAIT).contains(wait)) {
+                let problem = format!("wait: {wait} seconds are not between 0 and {LONGEST_WAIT}");
+                return Err(stage.error(&problem));
             }
         }
         Ok(scenario)

@@ -98,3 +98,14 @@ fn scenarios_that_are_read_fit_the_published_schema() {
     assert!(fits("charts: {}\nrelease: r\nsteps: [{wait: 1, uninstall: {}}]\n").is_err());
     assert!(fits("charts: {}\nrelease: r\nsteps: [{upgrad: {}}]\n").is_err());
 }
+
+#[test]
+fn nobody_waits_backwards() {
+    let wait = |seconds: &str| {
+        let text = format!("charts: {{}}\nrelease: r\nsteps: [{{wait: {seconds}}}]\n");
+        Scenario::parse(&text, &Limits::default()).map_err(|error| error.0)
+    };
+    assert_eq!(wait("-1").err().as_deref(), Some("line 3: wait: -1 seconds are not between 0 and 1000000"));
+    assert!(wait("1e300").is_err());
+    assert!(wait("5").is_ok());
+}

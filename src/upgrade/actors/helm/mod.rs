@@ -8,6 +8,7 @@ use crate::cluster::{Cluster, Exchange};
 use crate::render::{Options, Render};
 use crate::upgrade::actors::{Command, Renderer, Subject, Terminal, Workshop};
 use crate::upgrade::link::Link;
+use crate::upgrade::lookups;
 use crate::upgrade::release::{ApplyMethod, Release, Status};
 use crate::upgrade::storage::Storage;
 
@@ -145,7 +146,7 @@ impl Session<'_, '_> {
             check_schema: !self.flags.skip_schema,
             ..template_options(self.dialect.helm, self.subject)
         };
-        self.renderer.render(chart, config, &options)
+        lookups::render(&mut self.link, self.renderer, (chart, config), &options)
     }
 
     /// A render's documents as targets, without ownership metadata.

@@ -25,7 +25,7 @@ fn load(path: &Path) -> Chart {
     let fetched = Sources::default().fetch(path.to_str().expect("a UTF-8 path")).expect("a chart on disk");
     let chart = match fetched.content {
         Content::Archive(bytes) => Chart::from_archive(&bytes, Helm::V4, &limits),
-        Content::Files(files) => {
+        Content::Files(files, _) => {
             let files =
                 files.into_iter().map(|(path, data)| seatrial::chart::File { path, data: data.into() });
             Chart::from_files(files.collect(), Helm::V4, &limits)

@@ -91,12 +91,14 @@ fn simulated(parts: &[Part], renderer: &dyn Renderer, sizes: &Arc<Sizes>) -> Res
     let plans = parts.iter().map(|part| (part.actor.id(), &part.plan));
     let shared = Shared::new(workshop, &fresh, plans);
     let one = |part: &Part| rehearse(part.actor, &part.plan, &shared).map_err(|error| Error::new(error.0));
-    let rehearsals = std::thread::scope(|scope| {
+    let mut rehearsals: Result<Vec<Rehearsal>, Error> = std::thread::scope(|scope| {
         let one = &one;
         let work = |part| move || one(part);
         let threads: Vec<_> = parts.iter().map(|part| stack::spawn(scope, work(part))).collect();
         threads.into_iter().map(joined).collect()
     });
+    // The values are known when all actors are through.
+    rehearsals.iter_mut().flatten().for_each(|rehearsal| shared.secrets.redact(rehearsal));
     // As above all ends here, nobody waits until every cluster and schema is taken apart.
     std::mem::forget((shared, schemas.clone()));
     rehearsals

@@ -15,6 +15,7 @@ use crate::upgrade::actors::{self, Actor, Command, Workshop};
 use crate::upgrade::course::{Course, Order};
 use crate::upgrade::outcome::Origin;
 use crate::upgrade::release::{ApplyMethod, Release};
+use crate::upgrade::secrets::Secrets;
 use crate::upgrade::trace::Step;
 use crate::upgrade::{fate, population, record};
 
@@ -40,6 +41,8 @@ type Place = OnceLock<Result<Made, Unreachable>>;
 pub struct Shared<'s> {
     /// Renders, records, prepared objects.
     pub workshop: Workshop<'s>,
+    /// The values of Secrets that any of them met.
+    pub secrets: Secrets,
     /// Makes an empty cluster of a Kubernetes version.
     fresh: &'s (dyn Fn(&str) -> Simulated + Sync),
     made: Vec<(&'static str, &'s Plan, Place)>,
@@ -53,7 +56,7 @@ impl<'s> Shared<'s> {
         plans: impl IntoIterator<Item = (&'static str, &'s Plan)>,
     ) -> Self {
         let made = plans.into_iter().map(|(maker, plan)| (maker, plan, OnceLock::new())).collect();
-        Self { workshop, fresh, made }
+        Self { workshop, secrets: Secrets::default(), fresh, made }
     }
 
     /// The state that a maker leaves; `plan` is taken when the maker is no actor of this run.

@@ -73,13 +73,14 @@ pub struct State {
     pub objects: Vec<Value>,
 }
 
-/// Rehearses one actor.
+/// Rehearses one actor. What it says may quote Secrets until [`Secrets::redact`] was there; the values are known when all
+/// actors of a run are through.
 ///
 /// # Errors
 /// Never for the simulated server, which always answers.
 pub fn rehearse(actor: &dyn Actor, plan: &Plan, shared: &Shared<'_>) -> Result<Rehearsal, Unreachable> {
-    let mut rehearsal = begun(actor, plan);
-    let secrets = rehearsal.secrets.clone();
+    let secrets = shared.secrets.clone();
+    let mut rehearsal = begun(actor, plan, &secrets);
     let renderer = &Attentive::new(shared.workshop.renderer, &secrets);
     let workshop = Workshop { renderer, ..shared.workshop };
     let dialect = Dialect { helm: actor.version() };
@@ -103,14 +104,12 @@ pub fn rehearse(actor: &dyn Actor, plan: &Plan, shared: &Shared<'_>) -> Result<R
         let first = rehearsal.origins.first();
         rehearsal.obstacle = first.map(|origin| origin.error.clone()).unwrap_or_default();
     }
-    secrets.redact(&mut rehearsal);
     Ok(rehearsal)
 }
 
 /// A rehearsal of which nothing is known but its start.
-fn begun(actor: &dyn Actor, plan: &Plan) -> Rehearsal {
+fn begun(actor: &dyn Actor, plan: &Plan, secrets: &Secrets) -> Rehearsal {
     let helm = actor.version();
-    let secrets = Secrets::default();
     let given = plan.state.as_ref().map(|state| state.objects.as_slice()).unwrap_or_default();
     given.iter().for_each(|object| secrets.add(object));
     Rehearsal {
@@ -122,6 +121,6 @@ fn begun(actor: &dyn Actor, plan: &Plan) -> Rehearsal {
         origins: Vec::new(),
         obstacle: String::new(),
         ways: Vec::new(),
-        secrets,
+        secrets: secrets.clone(),
     }
 }

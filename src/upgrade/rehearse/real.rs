@@ -9,7 +9,7 @@ use crate::upgrade::actors::{Actor, Command, Renderer, Workshop};
 use crate::upgrade::course::{Course, Order};
 use crate::upgrade::outcome::{Operation, Outcome, Rehearsal, Verdict, Way};
 use crate::upgrade::population;
-use crate::upgrade::secrets::Attentive;
+use crate::upgrade::secrets::{Attentive, Secrets};
 use crate::upgrade::storage::Records;
 use crate::upgrade::trace::Step;
 use crate::upgrade::words::quoted;
@@ -30,8 +30,8 @@ pub fn rehearse_real<W: World>(
     world: W,
 ) -> Result<Rehearsal, Unreachable> {
     let (records, forge) = (Records::real(), Forge::default());
-    let mut rehearsal = begun(actor, plan);
-    let secrets = rehearsal.secrets.clone();
+    let secrets = Secrets::default();
+    let mut rehearsal = begun(actor, plan, &secrets);
     let renderer = &Attentive::new(renderer, &secrets);
     let workshop = Workshop { renderer, records: &records, forge: &forge };
     let dialect = Dialect { helm: actor.version() };

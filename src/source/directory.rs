@@ -7,6 +7,9 @@ use std::path::Path;
 use super::Error;
 use crate::limits::Limits;
 
+/// Files by their relative paths.
+pub type Files = Vec<(String, Vec<u8>)>;
+
 /// Reads every regular file below a chart directory, paths relative and with `/`, in lexical order.
 ///
 /// As Helm v4.3.1 `pkg/chart/loader/archive`, symbolic links are followed; a link back into a parent is an error here.
@@ -21,7 +24,7 @@ pub fn read(root: &Path, limits: &Limits) -> Result<Vec<(String, Vec<u8>)>, Erro
 ///
 /// # Errors
 /// Those of [`read`].
-pub fn walk(root: &Path, limits: &Limits) -> Result<(Vec<(String, Vec<u8>)>, Vec<String>), Error> {
+pub fn walk(root: &Path, limits: &Limits) -> Result<(Files, Vec<String>), Error> {
     let mut walk = Walk { limits, files: Vec::new(), irregular: Vec::new(), bytes: 0 };
     walk.descend(root, "", 0)?;
     Ok((walk.files, walk.irregular))

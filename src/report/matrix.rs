@@ -112,7 +112,7 @@ const ORDER: &[(&str, &str)] = &[
     ("undone", "an upgrade that fails and undoes itself: --atomic, --rollback-on-failure"),
     ("again", "the same upgrade once more"),
     ("rollback", ""),
-    ("forced", "rollback --force, or rollback --server-side=true --force-conflicts"),
+    ("forced", "where a rollback does not succeed: --force, or --server-side=true --force-conflicts"),
     ("uninstall", ""),
     ("CRDs off", "a later upgrade that switches the chart's CRDs off"),
     ("reuse", "the upgrade with --reuse-values"),

@@ -172,7 +172,7 @@ fn listed(all: &[&Stuck<'_>]) -> String {
             ways.push(&stuck.way.name);
         }
     }
-    let lines = ways.iter().map(|(command, ways)| format!("{command}: {}", ways.join(", ")));
+    let lines = ways.iter().map(|(command, ways)| format!("{command}: {}", ways.join(" / ")));
     lines.collect::<Vec<_>>().join("; ")
 }
 
@@ -188,9 +188,9 @@ fn operations(all: &[&Stuck<'_>]) -> &'static [&'static str] {
 
 /// The conditions under which it happens, unless it happens somewhere under none.
 fn condition(all: &[&Stuck<'_>]) -> Option<String> {
-    let conditions: BTreeSet<&str> = all.iter().map(|stuck| stuck.outcome.condition.as_str()).collect();
-    let named: Vec<&str> = conditions.iter().copied().collect();
-    (!conditions.contains("")).then(|| named.join(", or "))
+    let always = all.iter().any(|stuck| stuck.outcome.condition.is_empty());
+    let conditions: BTreeSet<&str> = all.iter().flat_map(|stuck| stuck.outcome.conditions()).collect();
+    (!always).then(|| conditions.into_iter().collect::<Vec<_>>().join(", or "))
 }
 
 /// One piece of evidence for each error: where it was the last word.
@@ -220,14 +220,15 @@ fn advice(object: &ObjectName, errors: &[&str]) -> Vec<String> {
         return advice;
     }
     if kind == "TrainJob" {
+        advice.push("keep the job's runtime through the upgrade (helm.sh/resource-policy=keep on the live one): while it is gone every write to the job is refused, seeded or not; running the upgrade once more brings the chart's own runtimes back".to_owned());
         advice.push(format!(
-            "before the upgrade, seed ConfigMap {name}-runtime-snapshot in {namespace}: key `runtime` is the YAML of the job's live runtime with apiVersion, kind and metadata.name, and an ownerReference with controller: true names the TrainJob's uid"
+            "so that the job is rendered as before: before the upgrade, seed ConfigMap {name}-runtime-snapshot in {namespace}: key `runtime` is the YAML of the job's live runtime with apiVersion, kind and metadata.name, and an ownerReference with controller: true names the TrainJob's uid"
         ));
         advice.push("or in two steps: keep on the live runtimes and an upgrade with the chart's runtimes switched off, until every unfinished TrainJob has its snapshot; then the same upgrade with the runtimes on".to_owned());
     }
     if let Some((resource, dependent)) = errors.iter().find_map(|error| refused(error)) {
         advice.push(format!(
-            "kubectl delete {resource} {dependent} -n {namespace} while {kind} {name} is suspended: it is made anew (an MPI job needs this in any case)"
+            "kubectl delete {resource} {dependent} -n {namespace} while {kind} {name} is suspended and its runtime or snapshot is there: it is made anew (an MPI job needs this in any case)"
         ));
     }
     if advice.is_empty() {

@@ -105,7 +105,7 @@ fn record(context: &Context<'_>, findings: &mut Findings) {
         name: format!("sh.helm.release.v1.{}.v{}", release.name, release.revision),
     };
     let message =
-        format!("the release record takes {} % of the 1 MiB that a Secret holds", size * 100 / limit);
+        format!("the release record takes about {} % of the 1 MiB that a Secret holds", size * 100 / limit);
     let figure = Evidence::Figure {
         what: "release record, compressed and encoded".to_owned(),
         value: size as u64,

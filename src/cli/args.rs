@@ -199,7 +199,7 @@ pub struct ReleaseFlags {
 /// Where a rehearsal runs and what it starts from.
 #[derive(Args, Clone, Debug)]
 pub struct EngineFlags {
-    /// Who upgrades
+    /// Who upgrades: helm3 (3.22), helm4 (4.3)
     #[arg(
         long,
         value_name = "ACTOR",
@@ -250,7 +250,7 @@ pub enum Engine {
 pub enum Gate {
     /// Objects are lost
     Loses,
-    /// The upgrade stops with an error
+    /// The upgrade stops with an error, or leaves objects that can't go on without help
     Breaks,
     /// Something silently behaves otherwise
     Risks,
@@ -443,7 +443,7 @@ pub struct Explain {
 /// Arguments of `demo`.
 #[derive(Args, Debug)]
 pub struct Demo {
-    /// Who upgrades
+    /// Who upgrades: helm3 (3.22), helm4 (4.3)
     #[arg(long, value_name = "ACTOR", value_delimiter = ',', default_value = "helm3,helm4")]
     pub actor: Vec<String>,
     /// Gate and output.

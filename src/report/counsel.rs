@@ -66,7 +66,7 @@ fn keeps_on_the_road(way: &Way) -> bool {
 
 /// The command succeeds; at worst there are objects that need a hand afterwards.
 fn gets_through(outcome: &Outcome) -> bool {
-    outcome.verdict == Verdict::Keeps || outcome.verdict == Verdict::Breaks && !outcome.stuck().is_empty()
+    outcome.verdict == Verdict::Keeps || outcome.verdict == Verdict::Breaks && outcome.succeeds()
 }
 
 /// What a way costs: operations that lose something, then operations that can end with an error.
@@ -80,7 +80,7 @@ fn ends(way: &Way, operation: &Operation) -> String {
     let told = |flag: &&String| operation.name.starts_with("upgrade") && way.flags.contains(flag);
     let own = operation.flags.iter().filter(|flag| !told(flag));
     let name = std::iter::once(&operation.name).chain(own).cloned().collect::<Vec<_>>().join(" ");
-    let ends: Vec<String> = operation.outcomes.iter().rev().map(end).collect();
+    let ends: Vec<String> = operation.outcomes.iter().map(end).collect();
     format!("{name}: {}", ends.join("; "))
 }
 
@@ -88,13 +88,20 @@ fn end(outcome: &Outcome) -> String {
     let word = match outcome.verdict {
         Verdict::Keeps => "keeps all".to_owned(),
         Verdict::Refused => "is refused".to_owned(),
-        Verdict::Breaks => match outcome.stuck().as_slice() {
-            [] => "ends with an error, keeps all".to_owned(),
-            stuck => format!("keeps all, but {} can't go on without help", super::model::by_kind(stuck)),
-        },
+        Verdict::Breaks if outcome.succeeds() => "keeps all".to_owned(),
+        Verdict::Breaks => "ends with an error, keeps all".to_owned(),
         Verdict::Loses => format!("loses {}", super::model::by_kind(&outcome.lost)),
     };
-    if outcome.condition.is_empty() { word } else { format!("{word} {}", when(&outcome.condition)) }
+    let stuck = match outcome.stuck().as_slice() {
+        [] => String::new(),
+        stuck => format!(", but {} can't go on without help", super::model::by_kind(stuck)),
+    };
+    [word + &stuck, whenever(outcome)].join(" ").trim_end().to_owned()
+}
+
+/// Every condition of an outcome as clauses; empty when it hangs on none.
+pub(super) fn whenever(outcome: &Outcome) -> String {
+    outcome.conditions().map(when).collect::<Vec<_>>().join(", or ")
 }
 
 /// A condition as a clause.

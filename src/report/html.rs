@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use askama::Template;
 
-use super::counsel::{Counsel, counsels, when};
+use super::counsel::{Counsel, counsels, when, whenever};
 use super::escape::terminal;
 use super::matrix::{Cell, Column, Matrix};
 use super::model::{Losing, by_kind, who};
@@ -174,11 +174,11 @@ fn losses(report: &Report) -> Vec<LossView> {
         label: terminal(&losing.label()),
         class: "loses",
         what: terminal(&by_kind(&losing.outcome.lost)),
-        condition: condition(&losing.outcome.condition),
+        condition: terminal(&whenever(losing.outcome)),
         objects: objects(losing.outcome),
         steps: losing.outcome.steps.iter().map(step).collect(),
     };
-    report.losing_outcomes().into_iter().map(view).collect()
+    report.losing_outcomes().into_iter().filter(Losing::is_worst).map(view).collect()
 }
 
 /// How the upgrade itself goes on every way, under every condition that makes a difference.
@@ -191,17 +191,13 @@ fn upgrades(report: &Report) -> Vec<LossView> {
             label: label.clone(),
             class: class(Some(outcome.verdict)),
             what: class(Some(outcome.verdict)).to_owned(),
-            condition: condition(&outcome.condition),
+            condition: terminal(&whenever(outcome)),
             objects: objects(outcome),
             steps: outcome.steps.iter().map(step).collect(),
         };
         outcomes.iter().map(one).collect::<Vec<_>>()
     };
     ways.flat_map(view).collect()
-}
-
-fn condition(condition: &str) -> String {
-    if condition.is_empty() { String::new() } else { terminal(&when(condition)) }
 }
 
 fn counsel(counsel: &Counsel) -> CounselView {
@@ -238,7 +234,11 @@ fn findings(report: &Report) -> Vec<FindingView> {
         open: finding.severity >= Severity::Breaks,
         message: terminal(&finding.message),
         check: finding.check,
-        condition: condition(finding.condition.as_deref().unwrap_or_default()),
+        condition: finding
+            .condition
+            .as_deref()
+            .map(|condition| terminal(&when(condition)))
+            .unwrap_or_default(),
         objects: finding.objects.iter().map(|object| terminal(&object.to_string())).collect(),
         evidence: finding.evidence.iter().map(|evidence| terminal(&describe(evidence))).collect(),
         advice: finding.advice.iter().map(|advice| terminal(advice)).collect(),

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-use super::counsel::{counsels, when};
+use super::counsel::{counsels, when, whenever};
 use super::escape::{code_block, code_span, markdown};
 use super::matrix::Matrix;
 use super::model::by_kind;
@@ -96,16 +96,17 @@ fn losses(report: &Report) -> String {
     if losing.is_empty() {
         return String::new();
     }
-    let mut text = format!("<details><summary>What is lost ({} operations)</summary>\n\n", losing.len());
+    let operations = losing.iter().filter(|losing| losing.is_worst()).count();
+    let mut text = format!("<details><summary>What is lost ({operations} operations)</summary>\n\n");
     for losing in losing {
         let outcome = losing.outcome;
-        let condition = match outcome.condition.as_str() {
+        let condition = match whenever(outcome).as_str() {
             "" => String::new(),
-            condition => format!(", {}", markdown(&when(condition))),
+            condition => format!(", {}", markdown(condition)),
         };
         let what = markdown(&by_kind(&outcome.lost));
         let _ = writeln!(text, "- **{}**: {what}{condition}", markdown(&losing.label()));
-        if let Some(step) = outcome.steps.last() {
+        if let Some(step) = outcome.steps.last().filter(|_| losing.is_worst()) {
             let _ = writeln!(text, "  {} exits with {}", code_span(&step.command), step.exit_code);
         }
     }

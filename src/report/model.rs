@@ -80,14 +80,14 @@ pub struct Judgement {
 }
 
 impl Report {
-    /// Every operation that loses something, with its worst outcome, over all actors and ways.
+    /// Every outcome that loses something, over all actors and ways, the worst of each operation first.
     #[must_use]
     pub fn losing_outcomes(&self) -> Vec<Losing<'_>> {
         let ways = self.rehearsals.iter().flat_map(|r| r.ways.iter().map(move |way| (r, way)));
         ways.flat_map(|(rehearsal, way)| {
-            way.operations.iter().filter_map(move |operation| {
-                let outcome = operation.outcomes.iter().find(|outcome| outcome.verdict == Verdict::Loses)?;
-                Some(Losing { rehearsal, way, operation, outcome })
+            way.operations.iter().flat_map(move |operation| {
+                let losing = operation.outcomes.iter().filter(|outcome| outcome.verdict == Verdict::Loses);
+                losing.map(move |outcome| Losing { rehearsal, way, operation, outcome })
             })
         })
         .collect()
@@ -138,6 +138,12 @@ pub struct Losing<'r> {
 }
 
 impl Losing<'_> {
+    /// Whether its operation can end no worse.
+    #[must_use]
+    pub fn is_worst(&self) -> bool {
+        self.operation.outcomes.first().is_some_and(|worst| std::ptr::eq(worst, self.outcome))
+    }
+
     /// Actor, who made the release, way, operation with its flags.
     #[must_use]
     pub fn label(&self) -> String {

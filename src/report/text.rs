@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use anstyle::{AnsiColor, Style as Ansi};
 
 use super::changes::short;
-use super::counsel::{counsels, when};
+use super::counsel::{counsels, when, whenever};
 use super::escape::{line, terminal};
 use super::matrix::Matrix;
 use super::model::{Losing, by_kind};
@@ -165,10 +165,10 @@ fn grouped<K: PartialEq, V>(pairs: impl Iterator<Item = (K, V)>) -> Vec<(K, Vec<
 
 /// An operation that loses something, and when.
 fn operation(losing: &Losing<'_>) -> String {
-    let conditions = std::iter::once(&losing.outcome.condition).chain(&losing.outcome.also);
-    let when: Vec<String> = conditions.filter(|c| !c.is_empty()).map(|condition| when(condition)).collect();
-    let when = if when.is_empty() { String::new() } else { format!(" ({})", when.join(", or ")) };
-    format!("{}{when}", losing.operation_label())
+    match whenever(losing.outcome).as_str() {
+        "" => losing.operation_label(),
+        when => format!("{} ({when})", losing.operation_label()),
+    }
 }
 
 fn counsel(report: &Report, pen: Pen, out: &mut dyn Write) -> io::Result<()> {

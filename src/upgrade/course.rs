@@ -9,6 +9,7 @@ use crate::upgrade::actors::{self, Command, Subject, Terminal, Workshop};
 use crate::upgrade::fate::{self, Snapshot};
 use crate::upgrade::lookups;
 use crate::upgrade::secrets::Secrets;
+use crate::upgrade::stuck;
 use crate::upgrade::trace::Step;
 use crate::upgrade::world::World;
 
@@ -19,6 +20,8 @@ pub struct Course<W> {
     /// The values of Secrets that were met.
     pub secrets: Secrets,
     last: Option<Arc<Snapshot>>,
+    /// What controllers said about objects that they could not bring on, and have not brought on since.
+    troubles: Vec<String>,
 }
 
 impl<W: World + Clone> Clone for Course<W> {
@@ -31,7 +34,12 @@ impl<W: World + Clone> Course<W> {
     /// A copy that goes its own way from here.
     #[must_use]
     pub fn fork(&self) -> Self {
-        Self { world: self.world.clone(), secrets: self.secrets.clone(), last: self.last.clone() }
+        Self {
+            world: self.world.clone(),
+            secrets: self.secrets.clone(),
+            last: self.last.clone(),
+            troubles: self.troubles.clone(),
+        }
     }
 }
 
@@ -54,7 +62,7 @@ pub struct Order<'o> {
 impl<W: World> Course<W> {
     /// Begins with a cluster as it is.
     pub fn new(world: W) -> Self {
-        Self { world, secrets: Secrets::default(), last: None }
+        Self { world, secrets: Secrets::default(), last: None, troubles: Vec::new() }
     }
 
     /// The cluster's objects when the last step had settled.
@@ -112,9 +120,11 @@ impl<W: World> Course<W> {
         self.last = None;
         let after = self.snapshot()?;
         let events = fate::events(&before, &after);
-        let mut notes = self.world.take_notes();
+        // A controller that has said what is wrong does not say it again: it counts until it says otherwise.
+        let mut notes = std::mem::take(&mut self.troubles);
+        notes.extend(self.world.take_notes());
         notes.extend(fate::waiting(&after, &events));
-        Ok(Step {
+        let step = Step {
             operation: operation.to_owned(),
             actor: actor.to_owned(),
             command: line.to_owned(),
@@ -125,6 +135,13 @@ impl<W: World> Course<W> {
             events,
             exchanges: self.world.take_exchanges().unwrap_or(asked),
             notes,
-        })
+        };
+        self.troubles = stuck::remaining(&step);
+        Ok(step)
+    }
+
+    /// Begins anew: what could not be brought on before is not the doing of what comes now.
+    pub fn forget_troubles(&mut self) {
+        self.troubles.clear();
     }
 }

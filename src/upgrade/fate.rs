@@ -127,7 +127,7 @@ pub fn waiting(after: &Snapshot, events: &[Event]) -> Vec<String> {
         .map(|((_, name), object)| {
             let list = object.at("/metadata/finalizers").and_then(Value::as_array).into_iter().flatten();
             let list: Vec<&str> = list.filter_map(Value::as_str).collect();
-            format!("{name} {WAITS} ({}); who lifts them is not modelled", list.join(", "))
+            format!("{name} {WAITS} ({}); nobody lifted them in the rehearsal", list.join(", "))
         })
         .collect()
 }

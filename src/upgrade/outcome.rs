@@ -53,12 +53,22 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// Objects that their controller can't bring on afterwards, although every command succeeded.
+    /// Objects that their controller can't bring on when the last command is over.
     #[must_use]
     pub fn stuck(&self) -> Vec<ObjectName> {
-        let well = self.steps.iter().all(|step| step.exit_code == 0);
-        let found = self.steps.iter().filter(|_| well).flat_map(stuck);
-        found.map(|(object, _)| object).collect()
+        self.steps.last().map(stuck).unwrap_or_default().into_keys().collect()
+    }
+
+    /// Whether every command succeeds.
+    #[must_use]
+    pub fn succeeds(&self) -> bool {
+        self.steps.iter().all(|step| step.exit_code == 0)
+    }
+
+    /// The condition, and others that end the same way.
+    pub fn conditions(&self) -> impl Iterator<Item = &str> {
+        let all = std::iter::once(&self.condition).chain(&self.also);
+        all.map(String::as_str).filter(|condition| !condition.is_empty())
     }
 }
 

@@ -36,6 +36,22 @@ pub fn stuck(step: &Step) -> BTreeMap<ObjectName, &str> {
     last
 }
 
+/// The notes of a step on objects that are stuck when it is over; an uninstall takes their controller away, and with it
+/// what it said.
+#[must_use]
+pub fn remaining(step: &Step) -> Vec<String> {
+    let stuck = if step.operation == "uninstall" { BTreeMap::new() } else { stuck(step) };
+    let mut last = BTreeMap::new();
+    for note in &step.notes {
+        if let Some((object, Some(_))) = word(note)
+            && stuck.contains_key(&object)
+        {
+            last.insert(object, note.clone());
+        }
+    }
+    last.into_values().collect()
+}
+
 /// What a note says about an object: `Kind namespace/name: … reconciliation failed: ERROR` or `… reconciliation succeeded`.
 fn word(note: &str) -> Option<(ObjectName, Option<&str>)> {
     let (subject, rest) = note.split_once(": ")?;
@@ -75,6 +91,17 @@ mod tests {
         assert_eq!(stuck(&step(&[failed, well])).len(), 0);
         assert_eq!(stuck(&step(&[failed, well, failed])).len(), 1);
         assert_eq!(stuck(&step(&["the leader changed: nothing else"])).len(), 0);
+    }
+
+    #[test]
+    fn what_stays_stuck_is_told_by_its_last_word() {
+        let (first, last) =
+            ("A n/x: A reconciliation failed: one", "A n/x: A reconciliation failed: field is immutable");
+        assert_eq!(remaining(&step(&[first, "more", last])), [last]);
+        assert!(remaining(&step(&[first, "A n/x: A reconciliation succeeded"])).is_empty());
+        let mut gone = step(&[last]);
+        gone.operation = "uninstall".into();
+        assert!(remaining(&gone).is_empty());
     }
 
     #[test]

@@ -166,6 +166,7 @@ fn base(
     let given = plan.state.as_ref().map(|state| state.objects.as_slice()).unwrap_or_default();
     let unserved = unserved(&mut course.world, given)?;
     course.snapshot()?;
+    course.forget_troubles();
     Ok((origin, Some(Base { course, made_by: maker.to_owned(), unserved })))
 }
 

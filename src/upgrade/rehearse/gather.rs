@@ -34,6 +34,7 @@ impl Try {
             && a.lost_objects == b.lost_objects
             && a.stderr == b.stderr
             && self.verdict() == other.verdict()
+            && stuck(a).into_keys().eq(stuck(b).into_keys())
     }
 }
 

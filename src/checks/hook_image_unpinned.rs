@@ -85,6 +85,8 @@ pub(super) fn check(context: &Context<'_>, findings: &mut Findings) {
 }
 
 fn advice(image: &str) -> String {
+    // Advice may have lines of its own; an image may not make any.
+    let image = image.escape_debug();
     format!(
         "set the image to NAME@sha256:… in the values (`docker buildx imagetools inspect {image}` prints the digest), from a registry that the cluster reaches"
     )

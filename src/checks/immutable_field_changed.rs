@@ -135,6 +135,9 @@ pub(super) fn check(context: &Context<'_>, findings: &mut Findings) {
             let touched: Vec<&FieldChange> =
                 change.fields.iter().filter(|f| is_below(&f.path, field)).collect();
             let Some(first) = touched.first() else { continue };
+            if stays_without(&change.object.kind, field, first) {
+                continue;
+            }
             let paths: Vec<&str> = touched.iter().map(|f| f.path.as_str()).collect();
             let message = format!(
                 "{} {}: {field} can't change: {}",
@@ -153,6 +156,44 @@ pub(super) fn check(context: &Context<'_>, findings: &mut Findings) {
     }
 }
 
+/// Whether the server keeps or fills in a field that the new manifest leaves out.
+fn stays_without(kind: &str, field: &str, change: &FieldChange) -> bool {
+    let left_out = change.after.is_none();
+    let opaque = change.before.as_ref().is_none_or(|before| before == "Opaque")
+        && change.after.as_ref().is_none_or(|after| after == "Opaque");
+    match (kind, field) {
+        ("Service", "spec.clusterIP" | "spec.clusterIPs") => left_out,
+        ("Secret", "type") => opaque,
+        _ => false,
+    }
+}
+
 fn is_below(path: &str, field: &str) -> bool {
     path.strip_prefix(field).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn change(before: Option<Value>, after: Option<Value>) -> FieldChange {
+        FieldChange { path: "x".to_owned(), before, after }
+    }
+
+    #[test]
+    fn what_the_server_keeps_or_fills_in_is_no_change() {
+        let left_out = |before: &str| change(Some(json!(before)), None);
+        assert!(stays_without("Service", "spec.clusterIP", &left_out("None")));
+        assert!(!stays_without(
+            "Service",
+            "spec.clusterIP",
+            &change(Some(json!("None")), Some(json!("10.0.0.1")))
+        ));
+        assert!(stays_without("Secret", "type", &left_out("Opaque")));
+        assert!(stays_without("Secret", "type", &change(None, Some(json!("Opaque")))));
+        assert!(!stays_without("Secret", "type", &left_out("kubernetes.io/tls")));
+        assert!(!stays_without("StorageClass", "parameters", &left_out("a")));
+    }
 }

@@ -22,6 +22,7 @@ pub(crate) fn targets(flags: &[String], known: &[&str]) -> Result<Vec<Target>, E
                 return Err(Error::new(format!("`-o {flag}`: the path is empty"))
                     .hint("`-o FORMAT` writes to standard output, `-o FORMAT=PATH` to a file."));
             }
+            Some((format, "-")) => (format, None),
             Some((format, path)) => (format, Some(PathBuf::from(path))),
             None => (flag.as_str(), None),
         };

@@ -126,6 +126,7 @@ fn write_files(arguments: &Template, directory: &Path, render: &Render) -> Resul
     for (source, content) in files {
         write_file(directory, source, &content)?;
     }
+    terminal::print(b"\n")?;
     Ok(Exit::Safe)
 }
 

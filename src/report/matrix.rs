@@ -81,10 +81,14 @@ impl Matrix {
 
 /// The words in cells.
 const WORDS: &[(Option<Verdict>, &str, &str)] = &[
-    (Some(Verdict::Keeps), "keeps", "no object is deleted or made anew"),
+    (
+        Some(Verdict::Keeps),
+        "keeps",
+        "no definition, custom object, Job, volume, claim or namespace is deleted or made anew",
+    ),
     (Some(Verdict::Refused), "refused", "stops before its first write"),
     (Some(Verdict::Breaks), "breaks", "stops halfway, or leaves objects that can't go on without help"),
-    (Some(Verdict::Loses), "loses N", "N objects are deleted or made anew, whatever the exit code says"),
+    (Some(Verdict::Loses), "loses N", "N such objects are deleted or made anew, whatever the exit code says"),
     (None, "–", "not reached on this way"),
 ];
 

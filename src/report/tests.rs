@@ -127,7 +127,7 @@ fn table_shows_the_worst_and_marks_that_it_has_a_condition() {
 #[test]
 fn the_table_says_what_its_words_mean_and_no_more() {
     let text = written("text");
-    assert!(text.contains("loses N: N objects are deleted"), "{text}");
+    assert!(text.contains("loses N: N such objects are deleted"), "{text}");
     assert!(!text.contains("refused:") && !text.contains("undone:"), "{text}");
 }
 

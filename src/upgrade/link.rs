@@ -94,6 +94,10 @@ impl<'c> Link<'c> {
     /// # Errors
     /// When the server refuses or does not answer; so for all requests below.
     pub fn get(&mut self, address: &Address) -> Answer {
+        // The client does not send it: without a name it would be the collection that is asked for.
+        if address.name.is_empty() {
+            return Err(unreachable_fault("resource name may not be empty"));
+        }
         self.object(&request(Verb::Get, address))
     }
 

@@ -31,9 +31,9 @@ pub(super) fn run(
         .map_err(|error| format!("unable to build kubernetes objects from release manifest: {error}"))?;
     let targets = session.owned(&targets);
     let (take, subject) = (session.flags.take_ownership, session.subject);
-    let adopted =
-        ownership::adoptable(&mut session.link, &targets, take, &subject.release, &subject.namespace)
-            .map_err(|error| session.dialect.unable("install", &error))?;
+    let owner = (subject.release.as_str(), subject.namespace.as_str());
+    let adopted = ownership::adoptable(&mut session.link, session.dialect, &targets, take, owner)
+        .map_err(|error| session.dialect.unable("install", &error))?;
     create_namespace(session)?;
     let mut release = first_revision(session, last, render, server_side);
     session.storage.create(&mut session.link, &release, session.flags.history_max)?;

@@ -4,6 +4,7 @@
 
 use serde_json::Value;
 
+use super::dialect::Dialect;
 use super::objects::{MANAGED_BY, RELEASE_NAME, RELEASE_NAMESPACE, Target};
 use crate::k8s;
 use crate::upgrade::link::Link;
@@ -39,14 +40,15 @@ fn complaint(what: &str, key: &str, wanted: &str, live: Option<&str>) -> Option<
 /// The first object that may not be adopted or can't be read.
 pub(crate) fn adoptable(
     link: &mut Link<'_>,
+    dialect: Dialect,
     fresh: &[Target],
     take: bool,
-    release: &str,
-    namespace: &str,
+    (release, namespace): (&str, &str),
 ) -> Result<Vec<Target>, String> {
     let mut adopted = Vec::new();
     for target in fresh {
-        if generated(&target.object)? {
+        // Helm 3 asks for every object by its name, also for those that have none yet.
+        if dialect.is_v4() && generated(&target.object)? {
             continue;
         }
         match link.get(&target.address) {

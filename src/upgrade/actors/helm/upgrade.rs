@@ -84,7 +84,7 @@ fn prepare(session: &mut Session<'_, '_>, chart: &Arc<Chart>, values: &Arc<Value
     let fresh: Vec<Target> =
         targets.iter().filter(|target| !current.iter().any(|old| old.same_key(target))).cloned().collect();
     let (take, namespace) = (session.flags.take_ownership, session.subject.namespace.clone());
-    let adopted = ownership::adoptable(&mut session.link, &fresh, take, &name, &namespace)
+    let adopted = ownership::adoptable(&mut session.link, session.dialect, &fresh, take, (&name, &namespace))
         .map_err(|error| session.dialect.unable("update", &error))?;
     current.extend(adopted);
     Ok(Plan { old, new, current, targets, server_side })

@@ -43,6 +43,11 @@ pub(super) fn validate(target: &Target, object: &Value, old: Option<&Value>) -> 
         ("networking.k8s.io", "IngressClass") => {
             immutable(object, old, "/spec/controller", "spec.controller", &mut errors);
         }
+        ("node.k8s.io", "RuntimeClass") => immutable(object, old, "/handler", "handler", &mut errors),
+        ("storage.k8s.io", "CSIDriver") => {
+            immutable(object, old, "/spec/attachRequired", "spec.attachRequired", &mut errors);
+        }
+        ("", "PersistentVolume") => volume_source(object, old, &mut errors),
         ("apiextensions.k8s.io", _) => definitions::definition(object, old, &mut errors),
         _ => {}
     }
@@ -91,6 +96,30 @@ fn storage_class(object: &Value, old: Option<&Value>, errors: &mut Vec<FieldErro
     let detail = "updates to reclaimPolicy are forbidden.";
     unchanged_or_forbidden(object, old, "/reclaimPolicy", "reclaimPolicy", detail, errors);
     immutable(object, old, "/volumeBindingMode", "volumeBindingMode", errors);
+}
+
+/// What a volume consists of is none of the fields that every volume has.
+fn volume_source(object: &Value, old: Option<&Value>, errors: &mut Vec<FieldError>) {
+    const COMMON: &[&str] = &[
+        "accessModes",
+        "capacity",
+        "claimRef",
+        "mountOptions",
+        "nodeAffinity",
+        "persistentVolumeReclaimPolicy",
+        "storageClassName",
+        "volumeAttributesClassName",
+        "volumeMode",
+    ];
+    let source = |volume: &Value| -> Vec<(String, Value)> {
+        let spec = volume.get("spec").and_then(Value::as_object).into_iter().flatten();
+        let own = spec.filter(|(field, _)| !COMMON.contains(&field.as_str()));
+        own.map(|(field, value)| (field.clone(), value.clone())).collect()
+    };
+    if old.is_some_and(|old| source(old) != source(object)) {
+        let field = "spec.persistentvolumesource";
+        errors.push(FieldError::forbidden(field, "spec.persistentvolumesource is immutable after creation"));
+    }
 }
 
 fn claim(object: &Value, old: Option<&Value>, errors: &mut Vec<FieldError>) {

@@ -7,14 +7,12 @@ use std::thread::ScopedJoinHandle;
 use super::args::{Engine, EngineFlags};
 use super::exit::Error;
 use super::terminal::Terminal;
-use crate::chart::{Chart, Values};
 use crate::cluster::Unreachable;
 use crate::cluster::kind::{self, Kind};
 use crate::cluster::live::Live;
 use crate::cluster::simulated::schemas::Schemas;
 use crate::cluster::simulated::{Simulated, controllers};
 use crate::limits::stack;
-use crate::render::{self, Options, Render};
 use crate::upgrade::actors::helm::Forge;
 use crate::upgrade::actors::{self, Actor, Renderer, Workshop};
 use crate::upgrade::outcome::Rehearsal;
@@ -23,20 +21,6 @@ use crate::upgrade::renders::Folding;
 use crate::upgrade::sizes::Sizes;
 use crate::upgrade::storage::Records;
 use crate::upgrade::world::Plain;
-
-/// Helm's engine behind the rehearsal's trait.
-pub(crate) struct Engines;
-
-impl Renderer for Engines {
-    fn render(
-        &self,
-        chart: &Arc<Chart>,
-        config: &Arc<Values>,
-        options: &Options,
-    ) -> Result<Arc<Render>, String> {
-        render::render(chart, config, options).map(Arc::new).map_err(|error| error.message)
-    }
-}
 
 /// A simulated cluster with every controller.
 pub(crate) fn fresh(kubernetes: &str) -> Simulated {

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::args::{self, Engine, Global, Rehearse};
 use super::charts::Loaded;
-use super::engine::{self, Engines};
+use super::engine;
 use super::exit::{Error, Exit};
 use super::pair::Pair;
 use super::terminal::Terminal;
@@ -18,7 +18,7 @@ use crate::source::directory::read_file;
 use crate::upgrade::actors::Workshop;
 use crate::upgrade::actors::helm::Forge;
 use crate::upgrade::outcome::{Rehearsal, Verdict};
-use crate::upgrade::renders::Renders;
+use crate::upgrade::renders::{Engines, Renders};
 use crate::upgrade::scenario::{Inputs, Played, Scenario, play};
 use crate::upgrade::storage::Records;
 use crate::upgrade::trace::Step;

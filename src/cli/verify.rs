@@ -6,13 +6,13 @@ use std::sync::{Arc, OnceLock};
 use serde_json::Value;
 
 use super::args::{self, Demo, Engine, EngineFlags, Gate, Global, OutputFlags, Verify};
-use super::engine::{self, Engines, Part};
+use super::engine::{self, Part};
 use super::exit::{Error, Exit};
 use super::pair::Pair;
 use super::terminal::Terminal;
 use super::{output, settings, state};
 use crate::chart::{Chart, Metadata};
-use crate::checks::{self, Context, Scene};
+use crate::checks::{self, Compared, Context, Scene};
 use crate::finding::{Finding, ObjectName, Severity};
 use crate::limits::stack;
 use crate::render::facts::{self, Home};
@@ -22,13 +22,12 @@ use crate::report::model::{Ownership, Report, SCHEMA_VERSION};
 use crate::report::{self, FORMATS};
 use crate::source::reference::HOMES;
 use crate::upgrade::actors::{Actor, Renderer, Subject};
-use crate::upgrade::inventory::inventory;
 use crate::upgrade::lookups;
 use crate::upgrade::outcome::{Rehearsal, Start};
 use crate::upgrade::population;
 use crate::upgrade::rehearse::{Plan, State, values_in_force};
 use crate::upgrade::release::Release;
-use crate::upgrade::renders::Renders;
+use crate::upgrade::renders::{Engines, Renders};
 use crate::upgrade::sizes::Sizes;
 use crate::upgrade::words::quoted;
 
@@ -70,17 +69,15 @@ fn verify(pair: &Pair, flags: &EngineFlags, gate: &OutputFlags, global: &Global)
     let parts = parts(pair, flags, given.as_ref(), global)?;
     let scenery = Scenery::new(pair, &parts, &renderer, given)?;
     let sizes = Arc::new(Sizes::default());
-    let compared = OnceLock::new();
-    let read = || checks::Compared::new(&scenery.before, &scenery.after);
     let rehearsals = std::thread::scope(|scope| {
         // Found out beside the rehearsals, which need neither; a size only as far as that it fits.
         let beside = || {
-            let _ = (compared.get_or_init(read), sizes.of(&scenery.release()));
+            let _ = (scenery.compared(), sizes.of(&scenery.release()));
         };
         let _ = stack::spawn(scope, beside);
         engine::run(&parts, &renderer, &sizes, flags, Terminal::new(global.color))
     })?;
-    let findings = scenery.findings(&rehearsals, compared.get_or_init(read), &sizes);
+    let findings = scenery.findings(&rehearsals, &sizes);
     // The program is about to end, and the system is quicker to take memory back than its owners to give it.
     std::mem::forget(renderer);
     Ok(scenery.report(pair, flags, severity(gate.gate), rehearsals, findings))
@@ -166,6 +163,7 @@ struct Scenery<'p> {
     after: Arc<Render>,
     state: Vec<Arc<Value>>,
     start: Option<String>,
+    compared: OnceLock<Compared>,
 }
 
 impl<'p> Scenery<'p> {
@@ -198,7 +196,12 @@ impl<'p> Scenery<'p> {
         let after = renderer
             .render(&plan.after, values_in_force(&plan.values_before, &plan.values_after), &upgrade)
             .map_err(refused(&pair.after.info.reference))?;
-        Ok(Self { plan, before, after, state, start })
+        Ok(Self { plan, before, after, state, start, compared: OnceLock::new() })
+    }
+
+    /// Both renders laid side by side.
+    fn compared(&self) -> &Compared {
+        self.compared.get_or_init(|| Compared::new(&self.before, &self.after))
     }
 
     /// The revision that the upgrade makes.
@@ -207,7 +210,7 @@ impl<'p> Scenery<'p> {
         Release::upgraded(release, namespace, &self.after)
     }
 
-    fn findings(&self, rehearsals: &[Rehearsal], compared: &checks::Compared, sizes: &Sizes) -> Vec<Finding> {
+    fn findings(&self, rehearsals: &[Rehearsal], sizes: &Sizes) -> Vec<Finding> {
         let scene = Scene {
             before: &self.before,
             after: &self.after,
@@ -221,7 +224,7 @@ impl<'p> Scenery<'p> {
             rehearsals,
             sizes,
         };
-        checks::run(&Context::new(&scene, compared))
+        checks::run(&Context::new(&scene, self.compared()))
     }
 
     fn report(
@@ -303,8 +306,7 @@ impl<'p> Scenery<'p> {
             .flat_map(|rehearsal| &rehearsal.population)
             .map(|name| name.kind.as_str())
             .collect();
-        let crds =
-            inventory(&self.before).into_iter().filter(|item| item.name.kind == "CustomResourceDefinition");
+        let crds = self.compared().before.iter().filter(|item| item.name.kind == "CustomResourceDefinition");
         let kinds: BTreeSet<String> =
             crds.map(|crd| crate::k8s::text(&crd.object, "/spec/names/kind").to_owned()).collect();
         let missing = kinds.iter().filter(|kind| !alive.is_empty() && !alive.contains(kind.as_str()));
@@ -317,19 +319,19 @@ impl<'p> Scenery<'p> {
 
     /// Everything either chart brings; namespaced objects without a namespace live in the release's.
     fn delivered(&self) -> BTreeSet<ObjectName> {
-        let items = inventory(&self.before).into_iter().chain(inventory(&self.after));
+        let items = self.compared().before.iter().chain(&self.compared().after);
         items
             .flat_map(|item| {
                 let namespace = self.plan.subject.namespace.clone();
-                [item.name.clone(), ObjectName { namespace, ..item.name }]
+                [item.name.clone(), ObjectName { namespace, ..item.name.clone() }]
             })
             .collect()
     }
 
     fn ownership(&self) -> Vec<Ownership> {
-        let (before, after) = (facts::read(&self.before), facts::read(&self.after));
+        let (before, after) = (&self.compared().facts_before, &self.compared().facts_after);
         let mut rows = std::collections::BTreeMap::new();
-        for (facts, is_after) in [(&before, false), (&after, true)] {
+        for (facts, is_after) in [(before, false), (after, true)] {
             for crd in &facts.crds {
                 let name = ObjectName {
                     kind: "CustomResourceDefinition".into(),

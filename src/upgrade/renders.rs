@@ -12,6 +12,21 @@ use crate::cluster::simulated::schemas::Schemas;
 use crate::render::{CrdFile, Lazy, Manifest, Options, Render};
 use crate::upgrade::actors::Renderer;
 
+/// Helm's engines behind the rehearsal's trait.
+#[derive(Debug)]
+pub struct Engines;
+
+impl Renderer for Engines {
+    fn render(
+        &self,
+        chart: &Arc<Chart>,
+        config: &Arc<Values>,
+        options: &Options,
+    ) -> Result<Arc<Render>, String> {
+        crate::render::render(chart, config, options).map(Arc::new).map_err(|error| error.message)
+    }
+}
+
 /// What a render may depend on besides chart, values and names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Sensitivity {

@@ -5,31 +5,17 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use seatrial::chart::{Chart, Helm, Values};
+use seatrial::chart::{Chart, Helm};
 use seatrial::limits::Limits;
-use seatrial::render::{Options, Render};
+use seatrial::upgrade::actors::Workshop;
 use seatrial::upgrade::actors::helm::Forge;
-use seatrial::upgrade::actors::{Renderer, Workshop};
-use seatrial::upgrade::renders::Renders;
+use seatrial::upgrade::renders::{Engines, Renders};
 use seatrial::upgrade::scenario::{Inputs, Played, Scenario, play};
 use seatrial::upgrade::storage::Records;
 use seatrial::upgrade::trace::{Action, Step};
 use serde_json::Value;
 
 use crate::shared::shared;
-
-pub(crate) struct Plain;
-
-impl Renderer for Plain {
-    fn render(
-        &self,
-        chart: &Arc<Chart>,
-        config: &Arc<Values>,
-        options: &Options,
-    ) -> Result<Arc<Render>, String> {
-        seatrial::render::render(chart, config, options).map(Arc::new).map_err(|error| error.message)
-    }
-}
 
 fn scenario_files() -> Vec<PathBuf> {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/scenarios");
@@ -49,13 +35,13 @@ fn archive(shared: &Path, reference: &str) -> Result<Arc<Chart>, String> {
 /// Plays scenario files with one memory of renders; charts are loaded once.
 struct Stagehand {
     shared: PathBuf,
-    renders: Renders<Plain>,
+    renders: Renders<Engines>,
     charts: BTreeMap<String, Arc<Chart>>,
 }
 
 impl Stagehand {
     fn new(shared: PathBuf) -> Self {
-        Self { shared, renders: Renders::new(Plain), charts: BTreeMap::new() }
+        Self { shared, renders: Renders::new(Engines), charts: BTreeMap::new() }
     }
 
     fn play(&mut self, file: &Path) -> Result<Played, String> {

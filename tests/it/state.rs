@@ -16,13 +16,12 @@ use seatrial::upgrade::course::{Course, Order};
 use seatrial::upgrade::inventory::{Place, inventory};
 use seatrial::upgrade::kubectl::{Apply, Kubectl, Tag};
 use seatrial::upgrade::link::Link;
-use seatrial::upgrade::renders::Renders;
+use seatrial::upgrade::renders::{Engines, Renders};
 use seatrial::upgrade::storage::Records;
 use seatrial::upgrade::world::{World, simulated};
 use seatrial::upgrade::{population, snapshots};
 use serde_json::{Value, json};
 
-use crate::scenarios::Plain;
 use crate::shared::shared;
 
 const RELEASE: &str = "kubeflow-trainer";
@@ -50,7 +49,7 @@ fn values() -> Values {
 impl Cluster {
     /// 2.2.1 as Helm 3 installs it, with what users have; records are written in Helm's own format.
     fn new(shared: &Path) -> Self {
-        let (renders, records, forge) = (Renders::new(Plain), Records::real(), Forge::default());
+        let (renders, records, forge) = (Renders::new(Engines), Records::real(), Forge::default());
         let workshop = Workshop { renderer: &renders, records: &records, forge: &forge };
         let mut course = Course::new(simulated("v1.34.3"));
         let command = Command::Install { chart: chart(shared, "2.2.1"), values: Arc::new(values()) };
@@ -113,7 +112,7 @@ impl Cluster {
     fn apply_definitions(&mut self) {
         let chart = chart(&self.shared, "2.3.0");
         let options = template_options(Helm::V3, &subject());
-        let render = Plain.render(&chart, &Arc::new(values()), &options).unwrap();
+        let render = Engines.render(&chart, &Arc::new(values()), &options).unwrap();
         let definitions: Vec<Arc<Value>> = inventory(&render)
             .into_iter()
             .filter(|item| matches!(item.place, Place::Crds | Place::Templates))

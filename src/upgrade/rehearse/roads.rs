@@ -242,7 +242,7 @@ impl Explorer<'_> {
         let webhooks = has_webhooks(start.snapshot()?.as_ref());
         let hooks = self.hooks(&[HookEvent::PreUpgrade, HookEvent::PostUpgrade]);
         let (mut reached, mut tries) = (Vec::new(), Vec::new());
-        for (course, one) in self.upgrades(&start, recipe, &trials(hooks, webhooks))? {
+        for (course, one) in self.ends(&start, &trials(hooks, webhooks), &self.upgrade(recipe, &[]), "")? {
             let condition = one.conditions.first().cloned().unwrap_or_default();
             reached.push((condition, course, one.command_verdict(), one.step.exit_code));
             tries.push(one);
@@ -274,16 +274,6 @@ impl Explorer<'_> {
             operations,
         };
         Ok((way, stderr))
-    }
-
-    /// The upgrade under every set of conditions that can lead elsewhere.
-    fn upgrades(
-        &self,
-        start: &Course<Simulated>,
-        recipe: &Recipe,
-        trials: &[Trial],
-    ) -> Result<Vec<End>, Unreachable> {
-        self.ends(start, trials, &self.upgrade(recipe, &[]), "")
     }
 
     /// How a command ends under the first set of conditions, and under those of the others that came into play then.

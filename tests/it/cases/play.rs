@@ -18,14 +18,13 @@ use seatrial::upgrade::link::{Address, Link};
 use seatrial::upgrade::outcome::{Operation, Outcome, Rehearsal, Start, Verdict, Way};
 use seatrial::upgrade::rehearse::values_in_force;
 use seatrial::upgrade::release::{ApplyMethod, Release, Status};
-use seatrial::upgrade::renders::Renders;
+use seatrial::upgrade::renders::{Engines, Renders};
 use seatrial::upgrade::storage::{Records, Storage};
 use seatrial::upgrade::trace::Step;
 use seatrial::upgrade::world::{World, simulated};
 use serde_json::{Value, json};
 
 use super::case::{Check, Tool, chart_of};
-use crate::scenarios::Plain;
 
 /// What a check came to.
 pub(super) struct Played {
@@ -48,7 +47,7 @@ struct Stage<'s> {
 }
 
 pub(super) fn play(check: &Check, tool: &Tool) -> Result<Played, String> {
-    let (renders, records, forge) = (Renders::new(Plain), Records::default(), Forge::default());
+    let (renders, records, forge) = (Renders::new(Engines), Records::default(), Forge::default());
     let workshop = Workshop { renderer: &renders, records: &records, forge: &forge };
     let told = check.before();
     // What is told of the past may name who made the release.
@@ -376,8 +375,8 @@ impl Pair {
             Options { kube_version: Some(KUBERNETES.to_owned()), ..template_options(helm, subject) };
         let upgrade = Options { revision: 2, is_upgrade: true, ..options.clone() };
         Ok(Self {
-            before: Plain.render(before.0, before.1, &options)?,
-            after: Plain.render(after.0, in_force, &upgrade)?,
+            before: Engines.render(before.0, before.1, &options)?,
+            after: Engines.render(after.0, in_force, &upgrade)?,
             charts: [Arc::clone(before.0), Arc::clone(after.0)],
             values: Arc::clone(after.1),
             subject: subject.clone(),

@@ -5,24 +5,11 @@ use serde_json::json;
 use super::*;
 use crate::chart::{Chart, File, Helm, Values};
 use crate::limits::Limits;
-use crate::render::{Options, Render};
+use crate::upgrade::actors::Subject;
 use crate::upgrade::actors::helm::Forge;
-use crate::upgrade::actors::{Renderer, Subject};
 use crate::upgrade::rehearse::State;
+use crate::upgrade::renders::Engines;
 use crate::upgrade::storage::Records;
-
-struct Plain;
-
-impl Renderer for Plain {
-    fn render(
-        &self,
-        chart: &Arc<Chart>,
-        config: &Arc<Values>,
-        options: &Options,
-    ) -> Result<Arc<Render>, String> {
-        crate::render::render(chart, config, options).map(Arc::new).map_err(|error| error.message)
-    }
-}
 
 const DEFINITION: &str = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: widgets.example.test}\nspec:\n  group: example.test\n  names: {kind: Widget, listKind: WidgetList, plural: widgets, singular: widget}\n  scope: Cluster\n  versions:\n  - name: v1\n    served: true\n    storage: true\n    schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}\n";
 const WIDGETS: &str = "apiVersion: example.test/v1\nkind: Widget\nmetadata: {name: one}\n---\napiVersion: example.test/v1\nkind: Widget\nmetadata: {name: two}\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings}\ndata: {a: b}\n";
@@ -62,7 +49,7 @@ fn plan(chart: &Arc<Chart>, state: Vec<Value>) -> Plan {
 fn states(actor: &str, plan: &Plan, real: bool) -> Vec<(String, Vec<Value>)> {
     let records = if real { Records::real() } else { Records::default() };
     let forge = Forge::default();
-    let workshop = Workshop { renderer: &Plain, records: &records, forge: &forge };
+    let workshop = Workshop { renderer: &Engines, records: &records, forge: &forge };
     let actor = actors::find(actor).expect("an actor");
     let shared = Shared::new(workshop, &crate::upgrade::world::simulated, []);
     let bases = bases(actor, plan, &workshop, &shared).expect("an answer");

@@ -1,5 +1,6 @@
 //! Limits on foreign input: every reader of charts, values, YAML and templates takes its bounds from here.
 
+pub mod parallel;
 pub mod stack;
 
 /// The bounds that one run works under; each has a flag of its own (`--limit-…`) and a place in the error that meets it.

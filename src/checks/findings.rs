@@ -13,9 +13,16 @@ pub struct Findings {
 }
 
 impl Findings {
-    /// The next findings are this check's.
-    pub(super) fn begin(&mut self, check: &'static str) {
-        self.check = check;
+    /// For what one check says.
+    pub(super) fn of(check: &'static str) -> Self {
+        Self { check, ..Self::default() }
+    }
+
+    /// Takes in what another check has said.
+    pub(super) fn with(mut self, other: Self) -> Self {
+        self.list.extend(other.list);
+        self.claimed.extend(other.claimed);
+        self
     }
 
     /// Says something; without evidence nothing can be said.

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use crate::chart::{Chart, Values};
 use crate::cluster::Unreachable;
+use crate::limits::parallel::side_by_side;
 use crate::upgrade::actors::helm::Dialect;
 use crate::upgrade::actors::{Actor, Subject, Workshop};
 use crate::upgrade::outcome::{Rehearsal, Start};
@@ -17,12 +18,9 @@ use crate::upgrade::words::ValuesWords;
 mod base;
 mod gate;
 mod gather;
-mod parallel;
 mod real;
 mod roads;
 mod trial;
-
-use parallel::side_by_side;
 
 pub use base::Shared;
 pub use gate::gates;

@@ -8,7 +8,6 @@ use serde_json::Value;
 use super::base::Base;
 use super::gate::{Gate, gates};
 use super::gather::{Try, gather};
-use super::parallel::side_by_side;
 use super::trial::{AFTERWARDS, Trial, departures, failures, has_jobs, has_webhooks, trials};
 use super::{Plan, values_in_force};
 use crate::chart::{Chart, Values};
@@ -17,6 +16,7 @@ use crate::cluster::simulated::Simulated;
 use crate::finding::ObjectName;
 use crate::k8s;
 use crate::k8s::At as _;
+use crate::limits::parallel::side_by_side;
 use crate::render::{HookEvent, Options, Render};
 use crate::upgrade::actors::helm::{
     Dialect, Flags, MANAGED_BY, RELEASE_NAME, RELEASE_NAMESPACE, RESOURCE_POLICY, template_options,

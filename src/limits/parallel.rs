@@ -1,11 +1,11 @@
-//! Work on independent copies of a cluster, spread over the processors.
+//! The same work on many items, spread over the processors.
 
 use std::sync::Mutex;
 use std::sync::PoisonError;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::Scope;
 
-use crate::limits::stack;
+use super::stack;
 
 /// Threads at work beyond those that called; work within work shares the processors.
 static AT_WORK: AtomicUsize = AtomicUsize::new(0);
@@ -14,7 +14,7 @@ static AT_WORK: AtomicUsize = AtomicUsize::new(0);
 ///
 /// # Errors
 /// The first error in that order.
-pub(super) fn side_by_side<I: Sync, T: Send, E: Send>(
+pub fn side_by_side<I: Sync, T: Send, E: Send>(
     items: &[I],
     work: impl Fn(&I) -> Result<T, E> + Sync,
 ) -> Result<Vec<T>, E> {

@@ -167,6 +167,14 @@ impl Target {
         version.structural.get_or_init(compile).as_ref()
     }
 
+    /// A stored custom resource as its own version shows it, remembered for versions with a schema.
+    pub(super) fn shown(&self, object: &Arc<Value>, read: impl FnOnce() -> Arc<Value>) -> Arc<Value> {
+        match self.custom_version().and_then(|version| version.schema.as_ref()) {
+            Some(schema) => schema.shown(self.minor, object, read),
+            None => read(),
+        }
+    }
+
     /// The `scale` subresource of a custom resource.
     pub(super) fn scale(&self) -> Option<&Value> {
         let (custom, version) = self.custom.as_ref().zip(self.custom_version())?;

@@ -13,6 +13,7 @@ mod clock;
 mod collector;
 mod definitions;
 mod discovery;
+mod memory;
 mod namespaces;
 pub mod schemas;
 mod serve;

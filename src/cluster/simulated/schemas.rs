@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
 
+use super::memory::Memory;
 use crate::k8s::At as _;
 use crate::k8s::text;
 use crate::k8s::types::{Type, builtin, custom_resource};
@@ -32,6 +33,8 @@ pub(super) struct Kept {
     schema: Arc<Value>,
     shape: OnceLock<Type>,
     structural: Mutex<Vec<(u32, Option<Arc<Structural>>)>>,
+    /// Objects as they are read through it.
+    shown: Memory<Arc<Value>>,
     /// Whether the server stores it exactly as it is written.
     settled: OnceLock<bool>,
 }
@@ -52,6 +55,16 @@ impl Kept {
         let compiled = Structural::compile(&self.schema, kube).ok();
         known.push((minor, compiled.clone()));
         compiled
+    }
+
+    /// A stored object as a minor version of Kubernetes reads it.
+    pub(super) fn shown(
+        &self,
+        minor: u32,
+        object: &Arc<Value>,
+        read: impl FnOnce() -> Arc<Value>,
+    ) -> Arc<Value> {
+        self.shown.of(&[object], u64::from(minor), read)
     }
 
     fn settled(&self) -> bool {
@@ -106,6 +119,7 @@ impl Schemas {
             schema: Arc::new(schema.clone()),
             shape: OnceLock::new(),
             structural: Mutex::default(),
+            shown: Memory::default(),
             settled: OnceLock::new(),
         });
         kept.insert(id.to_owned(), Arc::clone(&new));

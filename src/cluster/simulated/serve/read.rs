@@ -56,9 +56,14 @@ impl Simulated {
 pub(in crate::cluster::simulated) fn in_version(target: &Target, object: &Arc<Value>) -> Arc<Value> {
     let wanted = target.api_version();
     let stored = text(object, "/apiVersion");
-    if target.custom.is_none() && stored == wanted {
-        return object.clone();
+    match (&target.custom, stored == wanted) {
+        (None, true) => object.clone(),
+        (Some(_), true) => target.shown(object, || converted(target, object, stored, &wanted)),
+        _ => converted(target, object, stored, &wanted),
     }
+}
+
+fn converted(target: &Target, object: &Arc<Value>, stored: &str, wanted: &str) -> Arc<Value> {
     let (_, version) = crate::k8s::split_api_version(stored);
     let mut converted = Value::clone(object);
     if let Some(schema) = target.structural_of(version) {

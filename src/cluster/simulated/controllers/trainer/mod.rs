@@ -50,6 +50,7 @@ pub(super) struct Trainer {
     /// What was applied last for each TrainJob, by UID.
     applied: BTreeMap<String, Arc<trainjobs::Applied>>,
     seen: Seen,
+    memory: Arc<trainjobs::Remembered>,
 }
 
 impl Controller for Trainer {

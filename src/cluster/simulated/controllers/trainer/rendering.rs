@@ -2,6 +2,8 @@
 //!
 //! Source of behaviour: `pkg/runtime/core/trainingruntime.go` and the plugins under `pkg/runtime/framework/plugins`.
 
+use std::sync::Arc;
+
 use serde_json::{Map, Value, json};
 
 use super::super::managers::Version;
@@ -12,11 +14,12 @@ use crate::k8s::At as _;
 use crate::k8s::text;
 
 /// What a TrainJob is rendered into.
+#[derive(Debug)]
 pub(super) struct Rendered {
     /// The JobSet's apply configuration.
-    pub(super) set: Value,
+    pub(super) set: Arc<Value>,
     /// ConfigMaps and Secrets that go with it.
-    pub(super) companions: Vec<Value>,
+    pub(super) companions: Vec<Arc<Value>>,
 }
 
 /// A TrainJob on its way into a JobSet.
@@ -77,7 +80,8 @@ pub(super) fn render(
     let set = json!({
         "apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "metadata": metadata, "spec": draft.spec,
     });
-    Ok(Rendered { set, companions: draft.companions })
+    let companions = draft.companions.into_iter().map(Arc::new).collect();
+    Ok(Rendered { set: Arc::new(set), companions })
 }
 
 /// Labels or annotations that the JobSet gets.
@@ -216,6 +220,7 @@ impl Draft<'_> {
     fn trainer(&mut self) {
         let trainer = self.job.at("/spec/trainer").cloned().unwrap_or(Value::Null);
         let live = self.live.and_then(live_command);
+        let tune = tunes(self.job);
         let launcher = self.policy.at("/mpi/runLauncherAsNode").and_then(Value::as_bool).unwrap_or(false);
         for job in self.replicated() {
             let trains = ancestor(job) == "trainer";
@@ -229,8 +234,7 @@ impl Draft<'_> {
                 container[*field] = trainer[*field].clone();
             }
             // The arguments of torchtune are worked out by the manager; an existing JobSet knows them.
-            let tune = trains && trainer.get("command") == Some(&json!(["tune", "run"]));
-            if let Some(command) = live.as_ref().filter(|_| tune) {
+            if let Some(command) = live.as_ref().filter(|_| trains && tune) {
                 container["command"] = command.clone();
             }
             for variable in list(&trainer, "/env") {
@@ -246,6 +250,12 @@ impl Draft<'_> {
             job["template"]["spec"]["completions"] = json!(count);
         }
     }
+}
+
+/// Whether the manager works out the arguments itself, so that the rendering looks at the JobSet that exists.
+pub(super) fn tunes(job: &Value) -> bool {
+    let command = list(job, "/spec/trainer/command").map(|word| word.as_str().unwrap_or_default());
+    command.eq(["tune", "run"])
 }
 
 fn live_command(set: &Value) -> Option<Value> {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::super::super::api::Api;
+use super::super::super::memory::Memory;
 use super::super::managers::Version;
 use super::super::owner;
 use super::{GROUP, runtime_of};
@@ -17,14 +18,19 @@ use crate::yaml;
 const KEY: &str = "runtime";
 
 /// The runtime that a TrainJob is rendered from; the error is what the manager reports.
-pub(super) fn runtime(api: &mut Api<'_>, version: Version, job: &Value) -> Result<Value, String> {
+pub(super) fn runtime(
+    api: &mut Api<'_>,
+    version: Version,
+    job: &Value,
+    decoded: &Decoded,
+) -> Result<Arc<Value>, String> {
     if version < (2, 3) {
         return live(api, job);
     }
     let (namespace, name) = (text(job, "/metadata/namespace").to_owned(), snapshot_name(job));
     if let Some(snapshot) = api.get("", "ConfigMap", &namespace, &name).cloned() {
         let doing = if runtime_of(job).0 == "TrainingRuntime" { "unable to get" } else { "getting" };
-        return read(job, &snapshot)
+        return read(job, &snapshot, decoded)
             .map_err(|why| format!("{doing} runtime snapshot: invalid runtime snapshot: {why}"));
     }
     let runtime = live(api, job)?;
@@ -36,10 +42,10 @@ fn snapshot_name(job: &Value) -> String {
     format!("{}-runtime-snapshot", text(job, "/metadata/name"))
 }
 
-fn live(api: &Api<'_>, job: &Value) -> Result<Value, String> {
+fn live(api: &Api<'_>, job: &Value) -> Result<Arc<Value>, String> {
     let (kind, namespace, name) = runtime_of(job);
     if let Some(runtime) = api.get(GROUP, kind, namespace, name) {
-        return Ok(Value::clone(&api.shown(runtime)));
+        return Ok(api.shown(runtime));
     }
     let missing = format!("{kind}.{GROUP} \"{name}\" not found");
     Err(match kind {
@@ -48,15 +54,20 @@ fn live(api: &Api<'_>, job: &Value) -> Result<Value, String> {
     })
 }
 
-fn read(job: &Value, snapshot: &Value) -> Result<Value, String> {
+/// The runtimes that snapshots hold.
+pub(super) type Decoded = Memory<Result<Arc<Value>, String>>;
+
+fn read(job: &Value, snapshot: &Arc<Value>, decoded: &Decoded) -> Result<Arc<Value>, String> {
     if !owner::controls(job, snapshot) {
         return Err("a snapshot configmap exists but is owned by another object".to_owned());
     }
     let Some(text_of) = snapshot.get("data").and_then(|d| d.get(KEY)).and_then(Value::as_str) else {
         return Err(format!("snapshot ConfigMap missing \"{KEY}\" data key"));
     };
-    let runtime = yaml::to_json(text_of.as_bytes(), &Limits::default())
-        .map_err(|e| format!("unable to unmarshal the snapshot: {}", e.message))?;
+    let decode = || yaml::to_json(text_of.as_bytes(), &Limits::default()).map(Arc::new);
+    let runtime = decoded
+        .of(&[snapshot], 0, || decode().map_err(|error| error.message))
+        .map_err(|error| format!("unable to unmarshal the snapshot: {error}"))?;
     let (kind, _, name) = runtime_of(job);
     let (group, _) = crate::k8s::split_api_version(text(&runtime, "/apiVersion"));
     let found = (text(&runtime, "/metadata/name"), group, text(&runtime, "/kind"));

@@ -8,9 +8,11 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::super::super::api::Api;
+use super::super::super::memory::Memory;
 use super::super::managers::Version;
 use super::super::status::{self, Condition, find, holds};
 use super::super::{jobset, owner, turn};
+use super::rendering::Rendered;
 use super::{GROUP, Trainer, rendering, runtime_of, snapshots};
 use crate::cluster::{Request, Resource};
 use crate::k8s::At as _;
@@ -40,30 +42,54 @@ impl Trouble {
 /// What was applied for a TrainJob, and the JobSet that came of it.
 #[derive(Debug)]
 pub(super) struct Applied {
-    wanted: Value,
+    wanted: Arc<Value>,
     generation: Option<i64>,
     tags: [Value; 2],
 }
 
 impl Applied {
     /// What an apply claims, without what the JobSet's own controller writes meanwhile.
-    fn new(wanted: &Value, set: &Value) -> Self {
+    fn new(wanted: &Arc<Value>, set: &Value) -> Self {
         let tag = |pointer: &str| set.at(pointer).cloned().unwrap_or_default();
         Self {
-            wanted: wanted.clone(),
+            wanted: Arc::clone(wanted),
             generation: status::number(set, "/metadata/generation"),
             tags: [tag("/metadata/labels"), tag("/metadata/annotations")],
         }
     }
 
     /// Whether an apply would claim the same, and the JobSet is still what came of it.
-    fn stands(&self, wanted: &Value, set: &Value) -> bool {
+    fn stands(&self, wanted: &Arc<Value>, set: &Value) -> bool {
         let tag = |pointer: &str| set.at(pointer).unwrap_or(&Value::Null);
         let [labels, annotations] = &self.tags;
         self.generation == status::number(set, "/metadata/generation")
             && labels == tag("/metadata/labels")
             && annotations == tag("/metadata/annotations")
             && self.wanted == *wanted
+    }
+}
+
+/// What was rendered, and read from snapshots, for the very same objects; forks share it.
+#[derive(Debug, Default)]
+pub(super) struct Remembered {
+    snapshots: snapshots::Decoded,
+    rendered: Memory<Result<Arc<Rendered>, String>>,
+}
+
+impl Remembered {
+    fn render(
+        &self,
+        version: Version,
+        job: &Arc<Value>,
+        runtime: &Arc<Value>,
+        live: Option<&Value>,
+    ) -> Result<Arc<Rendered>, String> {
+        let render = || rendering::render(version, job, runtime, live).map(Arc::new);
+        if rendering::tunes(job) {
+            return render();
+        }
+        let (major, minor) = version;
+        self.rendered.of(&[job, runtime], u64::from(major) << 32 | u64::from(minor), render)
     }
 }
 
@@ -120,7 +146,7 @@ pub(super) fn looked_at(api: &Api<'_>, job: &Value) -> Vec<u64> {
 
 impl Trainer {
     /// Brings one TrainJob in order; the moment of the next try when something went wrong.
-    pub(super) fn sync(&mut self, api: &mut Api<'_>, version: Version, job: &Value) -> Option<f64> {
+    pub(super) fn sync(&mut self, api: &mut Api<'_>, version: Version, job: &Arc<Value>) -> Option<f64> {
         let manager = text(job, "/spec/managedBy");
         if version >= (2, 3) && !manager.is_empty() && manager != "trainer.kubeflow.org/trainjob-controller" {
             return None;
@@ -168,14 +194,14 @@ impl Trainer {
     }
 
     /// Renders a TrainJob and applies what came out; the error is the one the manager reports.
-    fn apply(&mut self, api: &mut Api<'_>, version: Version, job: &Value) -> Result<(), String> {
+    fn apply(&mut self, api: &mut Api<'_>, version: Version, job: &Arc<Value>) -> Result<(), String> {
         // The manager is told what the server shows, not what is stored.
-        let job = &*api.shown(&Arc::new(job.clone()));
-        let runtime = snapshots::runtime(api, version, job)?;
+        let job = &api.shown(job);
+        let runtime = snapshots::runtime(api, version, job, &self.memory.snapshots)?;
         let live = set_of(api, job);
-        let rendered = rendering::render(version, job, &runtime, live.as_deref())?;
+        let rendered = self.memory.render(version, job, &runtime, live.as_deref())?;
         let namespace = text(job, "/metadata/namespace").to_owned();
-        for object in rendered.companions {
+        for object in &rendered.companions {
             companion(api, &namespace, object)?;
         }
         let running =
@@ -191,7 +217,7 @@ impl Trainer {
         let Some(served) = api.resource(jobset::GROUP, "JobSet") else {
             return Err("no matches for kind \"JobSet\" in version \"jobset.x-k8s.io/v1alpha2\"".to_owned());
         };
-        let body = Arc::new(rendered.set.clone());
+        let body = Arc::clone(&rendered.set);
         let response = api.send(&Request::apply(&served.resource, &namespace, "trainer", true, body));
         if !response.ok() {
             return Err(response.message().to_owned());
@@ -202,16 +228,16 @@ impl Trainer {
 }
 
 /// Applies a ConfigMap or creates a Secret that goes with the JobSet.
-fn companion(api: &mut Api<'_>, namespace: &str, object: Value) -> Result<(), String> {
-    let (kind, name) = (text(&object, "/kind").to_owned(), text(&object, "/metadata/name").to_owned());
-    let current = api.get("", &kind, namespace, &name);
+fn companion(api: &mut Api<'_>, namespace: &str, object: &Arc<Value>) -> Result<(), String> {
+    let (kind, name) = (text(object, "/kind"), text(object, "/metadata/name"));
+    let current = api.get("", kind, namespace, name);
     // Secrets are made once; a ConfigMap with the same content needs no request.
     if current.is_some_and(|c| kind == "Secret" || c.get("data") == object.get("data")) {
         return Ok(());
     }
     let plural = if kind == "Secret" { "secrets" } else { "configmaps" };
     let resource = Resource::new("", "v1", plural);
-    let response = api.send(&Request::apply(&resource, namespace, "trainer", true, Arc::new(object)));
+    let response = api.send(&Request::apply(&resource, namespace, "trainer", true, Arc::clone(object)));
     if response.ok() { Ok(()) } else { Err(response.message().to_owned()) }
 }
 

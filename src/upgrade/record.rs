@@ -2,7 +2,8 @@
 //!
 //! Source: Helm, `pkg/release/v1/release.go`, `pkg/storage/driver/util.go`.
 
-use std::io::{Read as _, Write as _};
+use std::fmt::{Display, Formatter};
+use std::io::{BufWriter, Read as _, Write};
 use std::sync::Arc;
 
 use base64::Engine as _;
@@ -10,6 +11,7 @@ use base64::engine::general_purpose::STANDARD;
 use flate2::Compression;
 use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
+use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
 use crate::chart::{Chart, File, Metadata};
@@ -61,69 +63,170 @@ pub fn unbase64(text: &str) -> Option<Vec<u8>> {
 /// How hard to compress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effort {
-    /// As quickly as can be; the result is larger.
-    Less,
+    /// As quickly as can be; the result may be half as large again.
+    Least,
+    /// A third of Helm's work; the result is larger by about one hundredth.
+    Some,
     /// As Helm does.
     Full,
 }
 
-/// Length of [`encode`]'s text without making it; an upper bound with less effort.
+impl Effort {
+    fn level(self) -> Compression {
+        match self {
+            Self::Least => Compression::fast(),
+            Self::Some => Compression::default(),
+            Self::Full => Compression::best(),
+        }
+    }
+}
+
+/// One of the two parts that a record is measured in. What they have in common lies further apart than compression
+/// looks back, so that together they take as much as the whole does, but for a few bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// The chart: large, and the same in every revision that is made of it.
+    Chart,
+    /// Everything else: values, manifest, hooks.
+    Rest,
+}
+
+/// Bytes that a part of a record takes compressed; more than Helm needs with less effort.
 #[must_use]
-pub fn size(release: &Release, effort: Effort) -> usize {
-    let level = if effort == Effort::Full { Compression::best() } else { Compression::fast() };
-    compress(&json_bytes(release), level).len().div_ceil(3) * 4
+pub fn compressed(release: &Release, part: Part, effort: Effort) -> usize {
+    let counted = match part {
+        Part::Chart => compress(&chart_record(&release.render.chart), effort, Counter(0)),
+        Part::Rest => compress(&record(release, None), effort, Counter(0)),
+    };
+    counted.0
+}
+
+/// Length of [`encode`]'s text for so many compressed bytes.
+#[must_use]
+pub fn encoded(compressed: usize) -> usize {
+    compressed.div_ceil(3) * 4
 }
 
 /// The text Helm keeps under `data.release`, before Kubernetes' own base64.
 #[must_use]
 pub fn encode(release: &Release) -> String {
-    base64(&compress(&json_bytes(release), Compression::best()))
+    let whole = record(release, Some(chart_record(&release.render.chart)));
+    base64(&compress(&whole, Effort::Full, Vec::new()))
 }
 
-fn compress(bytes: &[u8], level: Compression) -> Vec<u8> {
-    let mut encoder = GzEncoder::new(Vec::new(), level);
-    // Writing to memory does not fail.
-    let _ = encoder.write_all(bytes);
-    encoder.finish().unwrap_or_default()
-}
+/// Where only the number of bytes counts.
+#[derive(Default)]
+struct Counter(usize);
 
-fn json_bytes(release: &Release) -> Vec<u8> {
-    serde_json::to_vec(&to_json(release)).unwrap_or_default()
-}
-
-fn to_json(release: &Release) -> Value {
-    let render = &release.render;
-    let manifest: String = render.manifests.iter().map(document).collect();
-    let mut record = json!({
-        "name": release.name,
-        "info": {
-            "first_deployed": time(release.first_deployed),
-            "last_deployed": time(release.last_deployed),
-            "deleted": "",
-            "description": release.description,
-            "status": release.status.as_str(),
-        },
-        "chart": chart_json(&render.chart),
-        "config": Value::Object((*render.config).clone()),
-        "manifest": manifest,
-        "hooks": render.hooks.iter().map(hook_json).collect::<Vec<_>>(),
-        "version": release.revision,
-        "namespace": release.namespace,
-    });
-    if let Some(map) = record.as_object_mut() {
-        if let Some(info) = map.get_mut("info").and_then(Value::as_object_mut) {
-            if let Some(notes) = &render.notes {
-                info.insert("notes".to_owned(), Value::from(notes.as_str()));
-            }
-            if release.rollback_revision > 0 {
-                info.insert("rollback_revision".to_owned(), Value::from(release.rollback_revision));
-            }
-        }
-        if release.apply_method != ApplyMethod::Unset {
-            map.insert("apply_method".to_owned(), Value::from(release.apply_method.as_str()));
-        }
+impl Write for Counter {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0 += bytes.len();
+        Ok(bytes.len())
     }
-    record
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+fn compress<W: Write + Default>(record: &impl Serialize, effort: Effort, into: W) -> W {
+    let mut encoder = BufWriter::with_capacity(CHUNK, GzEncoder::new(into, effort.level()));
+    // Writing to memory does not fail.
+    let _ = serde_json::to_writer(&mut encoder, record);
+    let whole = encoder.into_inner().map(GzEncoder::finish);
+    whole.ok().and_then(Result::ok).unwrap_or_default()
+}
+
+/// Bytes that are compressed at a time.
+const CHUNK: usize = 64 << 10;
+
+/// A record as JSON has it; the chart may be left out.
+#[derive(Serialize)]
+struct Record<'r> {
+    name: &'r str,
+    info: Value,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    chart: Option<ChartRecord<'r>>,
+    config: &'r Map<String, Value>,
+    manifest: Manifests<'r>,
+    hooks: Vec<Value>,
+    version: u64,
+    namespace: &'r str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    apply_method: Option<&'static str>,
+}
+
+/// A chart in a record.
+#[derive(Serialize)]
+struct ChartRecord<'r> {
+    metadata: Value,
+    lock: Option<()>,
+    templates: Vec<FileRecord<'r>>,
+    values: &'r Map<String, Value>,
+    schema: Option<Encoded<'r>>,
+    files: Vec<FileRecord<'r>>,
+}
+
+#[derive(Serialize)]
+struct FileRecord<'r> {
+    name: &'r str,
+    data: Encoded<'r>,
+}
+
+/// Bytes as base64.
+struct Encoded<'r>(&'r [u8]);
+
+impl Serialize for Encoded<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&base64(self.0))
+    }
+}
+
+/// The documents of a manifest, one after the other.
+struct Manifests<'r>(&'r [Manifest]);
+
+impl Display for Manifests<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        self.0.iter().try_for_each(|one| writeln!(f, "---\n# Source: {}\n{}", one.source, one.text))
+    }
+}
+
+impl Serialize for Manifests<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+fn record<'r>(release: &'r Release, chart: Option<ChartRecord<'r>>) -> Record<'r> {
+    let render = &release.render;
+    Record {
+        name: &release.name,
+        info: info_json(release),
+        chart,
+        config: &render.config,
+        manifest: Manifests(&render.manifests),
+        hooks: render.hooks.iter().map(hook_json).collect(),
+        version: release.revision,
+        namespace: &release.namespace,
+        apply_method: (release.apply_method != ApplyMethod::Unset).then(|| release.apply_method.as_str()),
+    }
+}
+
+fn info_json(release: &Release) -> Value {
+    let mut info = json!({
+        "first_deployed": time(release.first_deployed),
+        "last_deployed": time(release.last_deployed),
+        "deleted": "",
+        "description": release.description,
+        "status": release.status.as_str(),
+    });
+    if let Some(notes) = &release.render.notes {
+        info["notes"] = Value::from(notes.as_str());
+    }
+    if release.rollback_revision > 0 {
+        info["rollback_revision"] = Value::from(release.rollback_revision);
+    }
+    info
 }
 
 /// Rehearsal time as a timestamp; rehearsals begin at a fixed moment, so that records are reproducible.
@@ -133,10 +236,6 @@ fn time(seconds: f64) -> String {
     let whole = seconds.clamp(0.0, 1e9) as i64;
     jiff::Timestamp::from_second(1_767_225_600 + whole)
         .map_or_else(|_| String::new(), |time| time.to_string())
-}
-
-fn document(manifest: &Manifest) -> String {
-    format!("---\n# Source: {}\n{}\n", manifest.source, manifest.text)
 }
 
 fn hook_json(hook: &Hook) -> Value {
@@ -160,18 +259,19 @@ fn words<T: PartialEq>(table: &[(T, &'static str)], values: &[T]) -> Vec<&'stati
         .collect()
 }
 
-fn chart_json(chart: &Chart) -> Value {
-    let files = |files: &[File]| -> Vec<Value> {
-        files.iter().map(|file| json!({"name": file.path, "data": base64(&file.data)})).collect()
-    };
-    json!({
-        "metadata": metadata_json(&chart.metadata),
-        "lock": Value::Null,
-        "templates": files(&chart.templates),
-        "values": Value::Object(chart.values.clone()),
-        "schema": chart.schema.as_ref().map(|schema| base64(schema)),
-        "files": files(&chart.files),
-    })
+fn chart_record(chart: &Chart) -> ChartRecord<'_> {
+    ChartRecord {
+        metadata: metadata_json(&chart.metadata),
+        lock: None,
+        templates: file_records(&chart.templates),
+        values: &chart.values,
+        schema: chart.schema.as_deref().map(Encoded),
+        files: file_records(&chart.files),
+    }
+}
+
+fn file_records(files: &[File]) -> Vec<FileRecord<'_>> {
+    files.iter().map(|file| FileRecord { name: &file.path, data: Encoded(&file.data) }).collect()
 }
 
 fn metadata_json(metadata: &Metadata) -> Value {

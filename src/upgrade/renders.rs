@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use serde_json::Value;
 
-use crate::chart::{Chart, Values};
+use crate::chart::{Chart, File, Values};
 use crate::cluster::simulated::schemas::Schemas;
 use crate::render::{CrdFile, Lazy, Manifest, Options, Render};
 use crate::upgrade::actors::Renderer;
@@ -93,7 +93,7 @@ impl<R: Renderer> Renders<R> {
 
     fn sensitivity(&self, chart: &Arc<Chart>) -> Sensitivity {
         let mut charts = self.charts.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, known)) = charts.iter().find(|(known, _)| Arc::ptr_eq(known, chart)) {
+        if let Some((_, known)) = charts.iter().find(|(known, _)| share_texts(known, chart)) {
             return known.clone();
         }
         let sensitivity = of_chart(chart);
@@ -111,7 +111,7 @@ impl<R: Renderer> Renders<R> {
     ) -> Arc<OnceLock<Rendered>> {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         let hit = kept.iter().find(|kept| {
-            Arc::ptr_eq(&kept.chart, chart)
+            same_chart(&kept.chart, chart)
                 && same_options(&kept.options, options, sensitivity)
                 && (Arc::ptr_eq(&kept.config, config) || kept.config == *config)
         });
@@ -132,7 +132,7 @@ impl<R: Renderer> Renders<R> {
 impl<R: Renderer> Renderer for Renders<R> {
     fn render(&self, chart: &Arc<Chart>, config: &Arc<Values>, options: &Options) -> Rendered {
         let mut sensitivity = self.sensitivity(chart);
-        sensitivity.add(&serde_json::to_string(config).unwrap_or_default());
+        sensitivity.add(&serde_json::to_vec(config).unwrap_or_default());
         if sensitivity.cluster {
             return self.inner.render(chart, config, options);
         }
@@ -224,15 +224,33 @@ fn same_options(a: &Options, b: &Options, sensitivity: &Sensitivity) -> bool {
         && sensitivity.api_versions.same(&a.api_versions, &b.api_versions)
 }
 
+/// Whether one chart is the other, or a copy of it, with the same defaults.
+fn same_chart(a: &Arc<Chart>, b: &Arc<Chart>) -> bool {
+    Arc::ptr_eq(a, b) || a.metadata == b.metadata && a.values == b.values && share_texts(a, b)
+}
+
+/// Whether two charts have the very same files: copies that differ in their defaults share the bytes.
+fn share_texts(a: &Chart, b: &Chart) -> bool {
+    let shared = |a: &[File], b: &[File]| {
+        let same = |(a, b): (&File, &File)| Arc::ptr_eq(&a.data, &b.data) && a.path == b.path;
+        a.len() == b.len() && a.iter().zip(b).all(same)
+    };
+    Arc::ptr_eq(&a.values_text, &b.values_text)
+        && shared(&a.templates, &b.templates)
+        && shared(&a.files, &b.files)
+        && a.dependencies.len() == b.dependencies.len()
+        && a.dependencies.iter().zip(&b.dependencies).all(|(a, b)| share_texts(a, b))
+}
+
 fn of_chart(chart: &Chart) -> Sensitivity {
     let mut sensitivity = Sensitivity::default();
     for file in &chart.templates {
-        sensitivity.add(&String::from_utf8_lossy(&file.data));
+        sensitivity.add(&file.data);
     }
-    sensitivity.add(&String::from_utf8_lossy(&chart.values_text));
+    sensitivity.add(&chart.values_text);
     // `tpl (.Files.Get …)` may execute any of them.
     for file in chart.files.iter().filter(|file| memchr::memmem::find(&file.data, b"lookup").is_some()) {
-        sensitivity.add(&String::from_utf8_lossy(&file.data));
+        sensitivity.add(&file.data);
     }
     for dependency in &chart.dependencies {
         sensitivity.join(of_chart(dependency));
@@ -250,9 +268,14 @@ impl Sensitivity {
 
     /// Looks for what the actions of a template may read; a whole `.Release` or `.Capabilities` handed on counts as
     /// everything in it.
-    fn add(&mut self, text: &str) {
-        for action in text.split("{{").skip(1) {
-            self.action(action.split("}}").next().unwrap_or(action));
+    fn add(&mut self, text: &[u8]) {
+        let opening = memchr::memmem::Finder::new("{{");
+        let mut starts = opening.find_iter(text).peekable();
+        while let Some(start) = starts.next() {
+            let end = starts.peek().copied().unwrap_or(text.len());
+            let action = text.get(start..end).unwrap_or_default();
+            let close = memchr::memmem::find(action, b"}}").unwrap_or(action.len());
+            self.action(&String::from_utf8_lossy(action.get(..close).unwrap_or_default()));
         }
     }
 
@@ -289,7 +312,7 @@ mod tests {
 
     fn of(text: &str) -> Sensitivity {
         let mut sensitivity = Sensitivity::default();
-        sensitivity.add(text);
+        sensitivity.add(text.as_bytes());
         sensitivity
     }
 

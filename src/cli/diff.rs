@@ -21,13 +21,9 @@ pub(crate) fn run(arguments: &Diff, global: &Global) -> Result<Exit, Error> {
     let secrets = Secrets::default();
     [&before, &after].into_iter().for_each(|render| secrets.add_render(render));
     changes::redact(&mut found, &secrets);
-    output::put_all(&targets, |target| {
-        let mut bytes = Vec::new();
-        for format in CHANGES_FORMATS.iter().filter(|format| format.name == target.format) {
-            (format.write)(&found, target.style(Terminal::new(global.color)), &mut bytes)
-                .map_err(|error| Error::new(format!("can't write the differences: {error}")))?;
-        }
-        Ok(bytes)
+    output::put_all(&targets, |target, out| {
+        let mut formats = CHANGES_FORMATS.iter().filter(|format| format.name == target.format);
+        formats.try_for_each(|format| (format.write)(&found, target.style(Terminal::new(global.color)), out))
     })?;
     Ok(if arguments.exit_code && !found.is_empty() { Exit::Findings } else { Exit::Safe })
 }

@@ -1,6 +1,7 @@
 //! `-o FORMAT[=PATH]`: which formats go where.
 
-use std::fs;
+use std::fs::{self, File};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use super::exit::Error;
@@ -73,9 +74,10 @@ fn place(path: &Path) -> Option<PathBuf> {
 /// The first of theirs.
 pub(crate) fn put_all(
     targets: &[Target],
-    mut bytes: impl FnMut(&Target) -> Result<Vec<u8>, Error>,
+    mut write: impl FnMut(&Target, &mut dyn Write) -> io::Result<()>,
 ) -> Result<(), Error> {
-    let written: Vec<Result<(), Error>> = targets.iter().map(|target| target.put(&bytes(target)?)).collect();
+    let written: Vec<Result<(), Error>> =
+        targets.iter().map(|target| target.put(|out| write(target, out))).collect();
     written.into_iter().collect()
 }
 
@@ -85,13 +87,11 @@ impl Target {
         Style { colored: self.path.is_none() && terminal.colors_stdout() }
     }
 
-    /// Writes the bytes to the file or to standard output.
-    fn put(&self, bytes: &[u8]) -> Result<(), Error> {
-        match &self.path {
-            None => terminal::print(bytes),
-            Some(path) => fs::write(path, bytes)
-                .map_err(|error| Error::new(format!("can't write {}: {error}", path.display()))),
-        }
+    /// Opens the file or standard output and lets somebody write there.
+    fn put(&self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Error> {
+        let Some(path) = &self.path else { return terminal::stream(write) };
+        let written = File::create(path).and_then(|file| terminal::buffered(file, write));
+        written.map_err(|error| Error::new(format!("can't write {}: {error}", path.display())))
     }
 }
 

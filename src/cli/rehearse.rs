@@ -3,8 +3,6 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use serde::Serialize;
-
 use super::args::{self, Engine, Global, Rehearse};
 use super::charts::Loaded;
 use super::engine;
@@ -13,7 +11,7 @@ use super::pair::Pair;
 use super::terminal::Terminal;
 use super::{output, settings, state, verify};
 use crate::chart::Helm;
-use crate::report::trace;
+use crate::report::{json, trace};
 use crate::source::directory::read_file;
 use crate::upgrade::actors::Workshop;
 use crate::upgrade::actors::helm::Forge;
@@ -24,6 +22,9 @@ use crate::upgrade::storage::Records;
 use crate::upgrade::trace::Step;
 
 const FORMATS: &[&str] = &["text", "json"];
+/// How deep JSON has a line for each member: down to single exchanges and events.
+const REHEARSAL_LINES: usize = 11;
+const SCENARIO_LINES: usize = 4;
 
 /// Runs it and writes the trace.
 pub(crate) fn run(arguments: &Rehearse, global: &Global) -> Result<Exit, Error> {
@@ -49,9 +50,9 @@ fn pair(
     let renderer = Renders::new(Engines);
     let rehearsals =
         engine::run(&parts, &renderer, &Arc::default(), &arguments.engine, Terminal::new(global.color))?;
-    output::put_all(targets, |target| match target.format.as_str() {
-        "json" => json(&rehearsals),
-        _ => text(|out| trace::rehearsals(&rehearsals, target.style(Terminal::new(global.color)), out)),
+    output::put_all(targets, |target, out| match target.format.as_str() {
+        "json" => json::value(&rehearsals, REHEARSAL_LINES, out),
+        _ => trace::rehearsals(&rehearsals, target.style(Terminal::new(global.color)), out),
     })?;
     if rehearsals.iter().any(|rehearsal| rehearsal.verdict() == Verdict::Loses) {
         return Ok(Exit::Lost);
@@ -103,9 +104,9 @@ fn scenario(
     targets: &[output::Target],
 ) -> Result<Exit, Error> {
     let (played, impure) = play_file(path, arguments, global)?;
-    output::put_all(targets, |target| match target.format.as_str() {
-        "json" => json(&played),
-        _ => text(|out| played.steps.iter().try_for_each(|step| trace::step(step, out))),
+    output::put_all(targets, |target, out| match target.format.as_str() {
+        "json" => json::value(&played, SCENARIO_LINES, out),
+        _ => played.steps.iter().try_for_each(|step| trace::step(step, out)),
     })?;
     if played.steps.iter().any(|step| !step.lost_objects.is_empty()) {
         return Ok(Exit::Lost);
@@ -171,16 +172,4 @@ fn play_file(path: &Path, arguments: &Rehearse, global: &Global) -> Result<(Play
         }
     };
     played.map(|played| (played, impure)).map_err(|error| failed(error.0))
-}
-
-fn json<T: Serialize>(value: &T) -> Result<Vec<u8>, Error> {
-    let mut bytes = serde_json::to_vec_pretty(value).map_err(|error| Error::new(error.to_string()))?;
-    bytes.push(b'\n');
-    Ok(bytes)
-}
-
-fn text(write: impl FnOnce(&mut dyn std::io::Write) -> std::io::Result<()>) -> Result<Vec<u8>, Error> {
-    let mut bytes = Vec::new();
-    write(&mut bytes).map_err(|error| Error::new(error.to_string()))?;
-    Ok(bytes)
 }

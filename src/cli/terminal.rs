@@ -1,6 +1,7 @@
 //! The terminal: talk on standard error, data on standard output, colour only where it is wanted.
 
-use std::io::{self, IsTerminal as _, Write as _};
+use std::io::Write;
+use std::io::{self, IsTerminal as _};
 use std::time::Duration;
 
 use anstyle::{AnsiColor, Style};
@@ -114,8 +115,27 @@ pub(crate) fn print(data: &[u8]) -> Result<(), Error> {
 /// # Errors
 /// Those of [`print`].
 pub(crate) fn print_pieces(pieces: &[impl AsRef<[u8]>]) -> Result<(), Error> {
-    let mut out = io::BufWriter::with_capacity(64 << 10, io::stdout().lock());
-    let written = pieces.iter().try_for_each(|piece| out.write_all(piece.as_ref()));
-    let written = written.and_then(|()| out.flush());
+    stream(|out| pieces.iter().try_for_each(|piece| out.write_all(piece.as_ref())))
+}
+
+/// Lets somebody write to a place without a system call for each word.
+///
+/// # Errors
+/// Those of the place and of the writing.
+pub(crate) fn buffered(
+    place: impl Write,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
+    let mut out = io::BufWriter::with_capacity(64 << 10, place);
+    write(&mut out)?;
+    out.flush()
+}
+
+/// Lets somebody write to standard output.
+///
+/// # Errors
+/// Those of [`print`].
+pub(crate) fn stream(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Error> {
+    let written = buffered(io::stdout().lock(), write);
     written.map_err(|error| Error::new(format!("can't write to standard output: {error}")))
 }

@@ -7,7 +7,7 @@ mod counsel;
 pub mod escape;
 mod html;
 pub mod judgement;
-mod json;
+pub mod json;
 mod markdown;
 mod matrix;
 pub mod model;

@@ -9,8 +9,10 @@ use serde_json::Value;
 use crate::chart::{Chart, Helm, Values};
 use crate::finding::{Evidence, Location, ObjectName};
 use crate::k8s;
+use crate::k8s::At as _;
 use crate::render::facts::{self, Facts};
 use crate::render::{Options, Render};
+use crate::schema::{KubeVersion, Structural};
 use crate::upgrade::diff::{Change, diff};
 use crate::upgrade::inventory::{Item, inventory};
 use crate::upgrade::outcome::Rehearsal;
@@ -54,20 +56,47 @@ pub struct Compared {
     pub facts_after: Facts,
     /// Every difference between the renders.
     pub changes: Vec<Change>,
+    schemas: Vec<Compiled>,
 }
+
+/// A version of a definition and its compiled schema.
+type Compiled = (Arc<Value>, String, Option<Arc<Structural>>);
 
 impl Compared {
     /// Reads both.
     #[must_use]
     pub fn new(before: &Arc<Render>, after: &Arc<Render>) -> Self {
+        let (items_before, items_after) = (inventory(before), inventory(after));
+        let definitions = items_before.iter().chain(&items_after).filter(|item| is_crd(item));
         Self {
-            before: inventory(before),
-            after: inventory(after),
+            schemas: definitions.flat_map(|item| compiled(&item.object)).collect(),
+            before: items_before,
+            after: items_after,
             facts_before: facts::read(before),
             facts_after: facts::read(after),
             changes: diff(before, after),
         }
     }
+
+    /// The compiled schema of one version of a definition.
+    #[must_use]
+    pub fn structural(&self, crd: &Arc<Value>, version: &str) -> Option<Arc<Structural>> {
+        let known = self.schemas.iter().find(|(of, name, _)| Arc::ptr_eq(of, crd) && name == version);
+        known.map_or_else(|| structural(crd, version), |(_, _, schema)| schema.clone())
+    }
+}
+
+/// Every version of a definition with its schema.
+fn compiled(crd: &Arc<Value>) -> impl Iterator<Item = Compiled> {
+    let versions = crd.at("/spec/versions").and_then(Value::as_array).into_iter().flatten();
+    let names = versions.map(|version| k8s::text(version, "/name").to_owned());
+    names.map(|name| (Arc::clone(crd), name.clone(), structural(crd, &name)))
+}
+
+fn structural(crd: &Value, version: &str) -> Option<Arc<Structural>> {
+    let versions = crd.at("/spec/versions").and_then(Value::as_array)?;
+    let version = versions.iter().find(|candidate| k8s::text(candidate, "/name") == version)?;
+    Structural::compile(version.at("/schema/openAPIV3Schema")?, KubeVersion::default()).ok()
 }
 
 /// A scene with what several checks ask of it.

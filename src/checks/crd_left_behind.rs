@@ -1,7 +1,6 @@
 //! CRDs in `crds/` that differ and that no upgrade touches.
 
 use super::context::rendered;
-use super::crd_schema_tightened::structural;
 use super::crd_unprotected::keeps;
 use super::{Context, Findings};
 use crate::finding::Evidence;
@@ -139,7 +138,7 @@ pub(super) fn check(context: &Context<'_>, findings: &mut Findings) {
             .find(|item| in_place && item.place == Place::Crds && item.name == change.object);
         let Some(item) = item else { continue };
         let Some(old) = context.item_before(item) else { continue };
-        let differences = differences(old, item);
+        let differences = differences(context, old, item);
         let shown = shown(&differences);
         let message = format!("CRD {} in crds/ differs and is not upgraded{shown}", item.name.name);
         let said =
@@ -188,7 +187,7 @@ fn shown(differences: &[String]) -> String {
     }
 }
 
-fn differences(old: &Item, new: &Item) -> Vec<String> {
+fn differences(context: &Context<'_>, old: &Item, new: &Item) -> Vec<String> {
     let versions = |item: &Item| -> Vec<String> {
         let list = item.object.at("/spec/versions").and_then(serde_json::Value::as_array);
         list.into_iter().flatten().map(|version| k8s::text(version, "/name").to_owned()).collect()
@@ -196,7 +195,7 @@ fn differences(old: &Item, new: &Item) -> Vec<String> {
     let mut lines = Vec::new();
     for version in versions(new) {
         let (Some(before), Some(after)) =
-            (structural(&old.object, &version), structural(&new.object, &version))
+            (context.structural(&old.object, &version), context.structural(&new.object, &version))
         else {
             lines.push(format!("version {version} comes"));
             continue;

@@ -9,7 +9,7 @@ use crate::finding::{Evidence, ObjectName, Severity};
 use crate::k8s;
 use crate::k8s::At as _;
 use crate::schema::compare::{self, Change, Difference};
-use crate::schema::{KubeVersion, Structural, decode};
+use crate::schema::{Structural, decode};
 use crate::upgrade::inventory::{Item, Place};
 
 declare_check! {
@@ -142,7 +142,8 @@ pub(super) fn check(context: &Context<'_>, findings: &mut Findings) {
     for item in context.crds_after() {
         let Some(old) = before(context, item) else { continue };
         for version in served(&item.object) {
-            let (Some(before), Some(after)) = (structural(&old, version), structural(&item.object, version))
+            let (Some(before), Some(after)) =
+                (context.structural(&old, version), context.structural(&item.object, version))
             else {
                 continue;
             };
@@ -169,13 +170,6 @@ fn before(context: &Context<'_>, item: &Item) -> Option<Arc<Value>> {
 fn served(crd: &Value) -> Vec<&str> {
     let versions = crd.at("/spec/versions").and_then(Value::as_array).into_iter().flatten();
     versions.map(|version| k8s::text(version, "/name")).collect()
-}
-
-/// The compiled schema of one version of a CRD.
-pub(super) fn structural(crd: &Value, version: &str) -> Option<Arc<Structural>> {
-    let versions = crd.at("/spec/versions").and_then(Value::as_array)?;
-    let version = versions.iter().find(|candidate| k8s::text(candidate, "/name") == version)?;
-    Structural::compile(version.at("/schema/openAPIV3Schema")?, KubeVersion::default()).ok()
 }
 
 /// Most differences named in one message.

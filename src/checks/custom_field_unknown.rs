@@ -5,7 +5,6 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::context::{is_crd, rendered};
-use super::crd_schema_tightened::structural;
 use super::{Context, Findings};
 use crate::finding::{Evidence, ObjectName, Severity};
 use crate::k8s::{self, Gvk};
@@ -144,7 +143,7 @@ pub(super) fn check(context: &Context<'_>, findings: &mut Findings) {
     for item in context.after.iter().filter(|item| item.place == Place::Templates && !is_crd(item)) {
         let Some((crd, definition)) = in_force(context, item) else { continue };
         let version = Gvk::of(&item.object).version;
-        let Some(schema) = structural(&definition, &version) else { continue };
+        let Some(schema) = context.structural(&definition, &version) else { continue };
         let unknown = schema.unknown_fields(&item.object);
         if unknown.is_empty() {
             continue;

@@ -1,7 +1,7 @@
 //! From references and values flags to loaded charts and values.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::args::{Global, ReleaseFlags, ValuesFlags};
 use super::exit::Error;
@@ -20,6 +20,8 @@ pub(crate) struct Loaded {
     pub(crate) info: ChartInfo,
     content: Content,
     limits: Limits,
+    /// As Helm 4 reads it, once somebody asked.
+    read: OnceLock<Arc<Chart>>,
 }
 
 impl Loaded {
@@ -32,7 +34,7 @@ impl Loaded {
     fn of(fetched: Fetched, limits: Limits) -> Self {
         let Fetched { reference, digest, content, .. } = fetched;
         let info = ChartInfo { reference, digest: digest.unwrap_or_default(), ..ChartInfo::default() };
-        Self { info, content, limits }
+        Self { info, content, limits, read: OnceLock::new() }
     }
 
     /// Fetches a chart and reads its name and version.
@@ -67,7 +69,13 @@ impl Loaded {
 
     /// The chart as a Helm version loads it.
     pub(crate) fn chart(&self, helm: Helm) -> Result<Arc<Chart>, Error> {
-        self.read(helm).map_err(|error| Error::new(format!("chart `{}`: {error}", self.info.reference)))
+        if let Some(known) = self.read.get().filter(|_| helm == Helm::V4) {
+            return Ok(Arc::clone(known));
+        }
+        let chart = self
+            .read(helm)
+            .map_err(|error| Error::new(format!("chart `{}`: {error}", self.info.reference)))?;
+        Ok(if helm == Helm::V4 { Arc::clone(self.read.get_or_init(|| chart)) } else { chart })
     }
 
     /// The same, refused in Helm's words alone.

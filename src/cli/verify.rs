@@ -37,7 +37,7 @@ pub(crate) fn run(arguments: &Verify, global: &Global) -> Result<Exit, Error> {
     let targets = output::targets(&arguments.output.output, &formats)?;
     let pair = Pair::load(&arguments.pair, global)?;
     let report = verify(&pair, &arguments.engine, &arguments.output, global)?;
-    write(&report, &targets, global)
+    finish(report, &targets, global)
 }
 
 /// The main job on what the program carries.
@@ -59,7 +59,7 @@ pub(crate) fn demo(arguments: &Demo, global: &Global) -> Result<Exit, Error> {
         context: None,
     };
     let report = verify(&pair, &engine, &arguments.output, global)?;
-    write(&report, &targets, global)
+    finish(report, &targets, global)
 }
 
 fn verify(pair: &Pair, flags: &EngineFlags, gate: &OutputFlags, global: &Global) -> Result<Report, Error> {
@@ -72,7 +72,7 @@ fn verify(pair: &Pair, flags: &EngineFlags, gate: &OutputFlags, global: &Global)
     let rehearsals = std::thread::scope(|scope| {
         // Found out beside the rehearsals, which need neither; a size only as far as that it fits.
         let beside = || {
-            let _ = (scenery.compared(), sizes.of(&scenery.release()));
+            let _ = (scenery.compared(), scenery.impure(), sizes.of(&scenery.release()));
         };
         let _ = stack::spawn(scope, beside);
         engine::run(&parts, &renderer, &sizes, flags, Terminal::new(global.color))
@@ -164,6 +164,7 @@ struct Scenery<'p> {
     state: Vec<Arc<Value>>,
     start: Option<String>,
     compared: OnceLock<Compared>,
+    impure: OnceLock<Vec<String>>,
 }
 
 impl<'p> Scenery<'p> {
@@ -196,7 +197,7 @@ impl<'p> Scenery<'p> {
         let after = renderer
             .render(&plan.after, values_in_force(&plan.values_before, &plan.values_after), &upgrade)
             .map_err(refused(&pair.after.info.reference))?;
-        Ok(Self { plan, before, after, state, start, compared: OnceLock::new() })
+        Ok(Self { plan, before, after, state, start, compared: OnceLock::new(), impure: OnceLock::new() })
     }
 
     /// Both renders laid side by side.
@@ -274,9 +275,9 @@ impl<'p> Scenery<'p> {
     }
 
     /// What the run could not see: obstacles, what the simulation noted as not modelled, what a state lacks.
-    fn not_checked(&self, rehearsals: &[Rehearsal], engine: Engine, impure: Vec<String>) -> Vec<String> {
+    fn not_checked(&self, rehearsals: &[Rehearsal], engine: Engine, impure: &[String]) -> Vec<String> {
         let mut lines = not_checked(rehearsals, engine);
-        lines.extend(impure);
+        lines.extend(impure.iter().cloned());
         if !self.before.config.is_empty() {
             lines.insert(
                 "other values than these: --reset-values, or --set without the complete values, which makes Helm forget those of the installed release"
@@ -295,8 +296,9 @@ impl<'p> Scenery<'p> {
     }
 
     /// What the charts' templates ask of the cluster, the clock or chance: a rehearsal knows none of their answers.
-    fn impure(&self) -> Vec<String> {
-        [&self.before, &self.after].into_iter().filter_map(|render| impure(&render.chart)).collect()
+    fn impure(&self) -> &[String] {
+        let look = || [&self.before, &self.after].into_iter().filter_map(|render| impure(&render.chart));
+        self.impure.get_or_init(|| look().collect())
     }
 
     /// Kinds of the old chart of which the built-in population has no object.
@@ -436,14 +438,17 @@ fn is_gap(note: &str) -> bool {
     ["not modelled", "not checked", "could not", "may be touched"].iter().any(|word| note.contains(word))
 }
 
+/// Writes the report. The program ends then, and the system is quicker to take memory back than its owners to give it.
+fn finish(report: Report, targets: &[output::Target], global: &Global) -> Result<Exit, Error> {
+    let exit = write(&report, targets, global);
+    std::mem::forget(report);
+    exit
+}
+
 fn write(report: &Report, targets: &[output::Target], global: &Global) -> Result<Exit, Error> {
-    output::put_all(targets, |target| {
-        let mut bytes = Vec::new();
-        if let Some(format) = report::format(&target.format) {
-            (format.write)(report, target.style(Terminal::new(global.color)), &mut bytes)
-                .map_err(|error| Error::new(format!("can't write the report: {error}")))?;
-        }
-        Ok(bytes)
+    output::put_all(targets, |target, out| match report::format(&target.format) {
+        Some(format) => (format.write)(report, target.style(Terminal::new(global.color)), out),
+        None => Ok(()),
     })?;
     Ok(match report.verdict.exit_code {
         0 => Exit::Safe,

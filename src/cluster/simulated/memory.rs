@@ -17,8 +17,11 @@ type Key = (u64, Vec<usize>);
 /// Answers of one function. The objects are held, so that their addresses stay their own.
 #[derive(Debug)]
 pub(super) struct Memory<T> {
-    known: Mutex<HashMap<Key, (Vec<Arc<Value>>, T)>>,
+    known: Mutex<Known<T>>,
 }
+
+/// Answers with the objects they are about.
+type Known<T> = HashMap<Key, (Vec<Arc<Value>>, T)>;
 
 impl<T> Default for Memory<T> {
     fn default() -> Self {
@@ -30,8 +33,7 @@ impl<T: Clone> Memory<T> {
     /// The answer for these objects and a number that stands for everything else it depends on.
     pub(super) fn of(&self, objects: &[&Arc<Value>], besides: u64, work: impl FnOnce() -> T) -> T {
         let key = (besides, objects.iter().map(|object| Arc::as_ptr(object).addr()).collect());
-        let known =
-            |all: &HashMap<Key, (Vec<Arc<Value>>, T)>| all.get(&key).map(|(_, answer)| answer.clone());
+        let known = |all: &Known<T>| all.get(&key).map(|(_, answer)| answer.clone());
         if let Some(answer) = known(&self.known.lock().unwrap_or_else(PoisonError::into_inner)) {
             return answer;
         }

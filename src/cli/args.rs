@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::limits::Limits;
+
 /// Rehearse a Helm upgrade before your cluster does, and prove object by object what survives it.
 ///
 /// Exit codes: 0 safe · 1 could not check (usage, input, unreachable) · 2 findings at or above the gate · 3 a rehearsal lost or broke an object.
@@ -27,7 +29,7 @@ pub struct Cli {
 /// Flags that every command takes.
 #[derive(Args, Clone, Debug)]
 pub struct Global {
-    /// Directory of chart archives (NAME-VERSION.tgz) and their lock; may be repeated. The first one is written to
+    /// Directory of chart archives (NAME-VERSION.tgz) and their lock; may be repeated. The first one is written to. Without it, ./charts-cache where that exists
     #[arg(
         long,
         value_name = "DIR",
@@ -66,32 +68,32 @@ pub enum Color {
 #[derive(Args, Clone, Debug)]
 pub struct LimitFlags {
     /// Largest file of a chart in bytes
-    #[arg(long, global = true, value_name = "BYTES", hide_short_help = true, help_heading = "Limits")]
-    pub limit_file_bytes: Option<u64>,
+    #[arg(long, global = true, value_name = "BYTES", default_value_t = Limits::default().file_bytes, hide_short_help = true, help_heading = "Limits")]
+    pub limit_file_bytes: u64,
     /// Largest chart in bytes, after decompression
-    #[arg(long, global = true, value_name = "BYTES", hide_short_help = true, help_heading = "Limits")]
-    pub limit_chart_bytes: Option<u64>,
+    #[arg(long, global = true, value_name = "BYTES", default_value_t = Limits::default().chart_bytes, hide_short_help = true, help_heading = "Limits")]
+    pub limit_chart_bytes: u64,
     /// Largest number of files in a chart
-    #[arg(long, global = true, value_name = "N", hide_short_help = true, help_heading = "Limits")]
-    pub limit_chart_files: Option<usize>,
+    #[arg(long, global = true, value_name = "N", default_value_t = Limits::default().chart_files, hide_short_help = true, help_heading = "Limits")]
+    pub limit_chart_files: usize,
     /// Deepest nesting of YAML
-    #[arg(long, global = true, value_name = "N", hide_short_help = true, help_heading = "Limits")]
-    pub limit_yaml_depth: Option<usize>,
+    #[arg(long, global = true, value_name = "N", default_value_t = Limits::default().yaml_depth, hide_short_help = true, help_heading = "Limits")]
+    pub limit_yaml_depth: usize,
     /// Largest number of nodes in one YAML document, aliases expanded
-    #[arg(long, global = true, value_name = "N", hide_short_help = true, help_heading = "Limits")]
-    pub limit_yaml_nodes: Option<usize>,
+    #[arg(long, global = true, value_name = "N", default_value_t = Limits::default().yaml_nodes, hide_short_help = true, help_heading = "Limits")]
+    pub limit_yaml_nodes: usize,
     /// Deepest chain of texts that `tpl` executes in each other
-    #[arg(long, global = true, value_name = "N", hide_short_help = true, help_heading = "Limits")]
-    pub limit_template_depth: Option<usize>,
+    #[arg(long, global = true, value_name = "N", default_value_t = Limits::default().template_depth, hide_short_help = true, help_heading = "Limits")]
+    pub limit_template_depth: usize,
     /// Most steps that rendering one chart may take
-    #[arg(long, global = true, value_name = "N", hide_short_help = true, help_heading = "Limits")]
-    pub limit_template_steps: Option<u64>,
+    #[arg(long, global = true, value_name = "N", default_value_t = Limits::default().template_steps, hide_short_help = true, help_heading = "Limits")]
+    pub limit_template_steps: u64,
     /// Most bytes of strings, lists and maps that rendering one chart may make
-    #[arg(long, global = true, value_name = "BYTES", hide_short_help = true, help_heading = "Limits")]
-    pub limit_value_bytes: Option<u64>,
+    #[arg(long, global = true, value_name = "BYTES", default_value_t = Limits::default().value_bytes, hide_short_help = true, help_heading = "Limits")]
+    pub limit_value_bytes: u64,
     /// Largest rendered output in bytes
-    #[arg(long, global = true, value_name = "BYTES", hide_short_help = true, help_heading = "Limits")]
-    pub limit_output_bytes: Option<usize>,
+    #[arg(long, global = true, value_name = "BYTES", default_value_t = Limits::default().output_bytes, hide_short_help = true, help_heading = "Limits")]
+    pub limit_output_bytes: usize,
 }
 
 /// The commands.

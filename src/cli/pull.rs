@@ -9,7 +9,7 @@ use super::terminal::{self, Terminal};
 pub(crate) fn run(pull: &Pull, global: &Global) -> Result<Exit, Error> {
     let mut sources = settings::sources(global);
     if sources.caches.is_empty() {
-        sources.caches.push("charts-cache".into());
+        sources.caches.push(settings::CHARTS_CACHE.into());
     }
     let talk = Terminal::new(global.color);
     for reference in &pull.references {

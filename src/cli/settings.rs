@@ -1,31 +1,54 @@
 //! From what was typed to what is meant: sources, limits, defaults.
 
+use std::path::{Path, PathBuf};
+
 use super::args::{Global, LimitFlags};
 use crate::limits::Limits;
 use crate::source::Sources;
 
+/// The charts cache that `pull` makes when none is named.
+pub(crate) const CHARTS_CACHE: &str = "charts-cache";
+
 /// Where charts may come from.
 pub(crate) fn sources(global: &Global) -> Sources {
     Sources {
-        caches: global.charts_cache.clone(),
+        caches: caches(&global.charts_cache, Path::new(CHARTS_CACHE)),
         offline: global.offline,
         plain_http: global.plain_http,
         limits: limits(&global.limits),
     }
 }
 
+/// The caches that are named, or the usual one where there is one.
+fn caches(named: &[PathBuf], usual: &Path) -> Vec<PathBuf> {
+    if named.is_empty() && usual.is_dir() { vec![usual.to_owned()] } else { named.to_vec() }
+}
+
 /// The limits of this run.
 pub(crate) fn limits(flags: &LimitFlags) -> Limits {
-    let d = Limits::default();
     Limits {
-        file_bytes: flags.limit_file_bytes.unwrap_or(d.file_bytes),
-        chart_bytes: flags.limit_chart_bytes.unwrap_or(d.chart_bytes),
-        chart_files: flags.limit_chart_files.unwrap_or(d.chart_files),
-        yaml_depth: flags.limit_yaml_depth.unwrap_or(d.yaml_depth),
-        yaml_nodes: flags.limit_yaml_nodes.unwrap_or(d.yaml_nodes),
-        template_depth: flags.limit_template_depth.unwrap_or(d.template_depth),
-        template_steps: flags.limit_template_steps.unwrap_or(d.template_steps),
-        value_bytes: flags.limit_value_bytes.unwrap_or(d.value_bytes),
-        output_bytes: flags.limit_output_bytes.unwrap_or(d.output_bytes),
+        file_bytes: flags.limit_file_bytes,
+        chart_bytes: flags.limit_chart_bytes,
+        chart_files: flags.limit_chart_files,
+        yaml_depth: flags.limit_yaml_depth,
+        yaml_nodes: flags.limit_yaml_nodes,
+        template_depth: flags.limit_template_depth,
+        template_steps: flags.limit_template_steps,
+        value_bytes: flags.limit_value_bytes,
+        output_bytes: flags.limit_output_bytes,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_usual_cache_counts_where_none_is_named() {
+        let there = tempfile::tempdir().unwrap();
+        let named = vec![PathBuf::from("mine")];
+        assert_eq!(caches(&named, there.path()), named);
+        assert_eq!(caches(&[], there.path()), [there.path()]);
+        assert!(caches(&[], &there.path().join("missing")).is_empty());
     }
 }

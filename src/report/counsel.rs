@@ -1,13 +1,17 @@
 //! The way to take: which one keeps every object on the road, the commands that lead there, and how each of its
 //! operations can end.
 
+use std::collections::BTreeSet;
+
 use super::judgement::ROAD;
-use super::model::{Report, who};
+use super::matrix::column;
+use super::model::{Report, grouped, who};
+use crate::finding::{Finding, ObjectName};
 use crate::upgrade::outcome::{Operation, Outcome, Rehearsal, Verdict, Way};
 
 /// What one actor should do.
 pub(super) struct Counsel {
-    /// Actor, who made the release, way.
+    /// Actors, with who made the release, and the way.
     pub(super) label: String,
     /// What is done, or that nothing helps.
     pub(super) summary: String,
@@ -23,37 +27,72 @@ pub(super) fn counsels(report: &Report) -> Vec<Counsel> {
     for rehearsal in &report.rehearsals {
         let mut makers: Vec<&str> = rehearsal.ways.iter().map(|way| way.made_by.as_str()).collect();
         makers.dedup();
-        counsels.extend(makers.into_iter().filter_map(|maker| counsel(rehearsal, maker)));
+        counsels.extend(makers.into_iter().filter_map(|maker| advice_of(rehearsal, maker)));
     }
-    counsels
+    let alike = grouped(counsels.into_iter().map(|(who, advice)| (advice, who)));
+    alike.into_iter().map(|(advice, who)| advice.given_to(&who, report)).collect()
 }
 
-fn counsel(rehearsal: &Rehearsal, maker: &str) -> Option<Counsel> {
+/// What the same advice says to all who should follow it.
+#[derive(PartialEq)]
+struct Advice {
+    way: String,
+    summary: String,
+    commands: Vec<String>,
+    ends: Vec<String>,
+    stuck: Vec<ObjectName>,
+}
+
+impl Advice {
+    fn given_to(self, who: &[String], report: &Report) -> Counsel {
+        let Self { way, summary, commands, mut ends, stuck } = self;
+        let about = |finding: &&Finding| finding.objects.iter().any(|object| stuck.contains(object));
+        let helpful = report.causes().filter(|finding| !finding.advice.is_empty()).filter(about);
+        let checks: BTreeSet<&str> = helpful.map(|finding| finding.check).collect();
+        if !checks.is_empty() {
+            let checks = checks.into_iter().collect::<Vec<_>>().join(", ");
+            ends.push(format!("what helps those that can't go on: see the findings of {checks}"));
+        }
+        let who = who.join(" and ");
+        let label = if way.is_empty() { who } else { format!("{who}, {way}") };
+        Counsel { label, summary, commands, ends }
+    }
+}
+
+fn advice_of(rehearsal: &Rehearsal, maker: &str) -> Option<(String, Advice)> {
     let ways = || rehearsal.ways.iter().filter(|way| way.made_by == maker);
     // Of equals the last is taken: ways are listed from the plainest to the most careful.
     let best = ways().rev().filter(|way| keeps_on_the_road(way)).min_by_key(|way| price(way));
     match (best, ways().next()) {
         (Some(way), Some(plain)) if way.name == plain.name && way.verdict() == Verdict::Keeps => None,
         (Some(way), _) => Some(advice(rehearsal, way)),
-        (None, Some(plain)) => Some(Counsel {
-            label: who(rehearsal, plain),
-            summary: "no rehearsed way keeps every object; do not upgrade before one does".to_owned(),
-            commands: Vec::new(),
-            ends: Vec::new(),
-        }),
+        (None, Some(plain)) => Some((who(rehearsal, plain), nothing_helps())),
         (None, None) => None,
     }
 }
 
-fn advice(rehearsal: &Rehearsal, way: &Way) -> Counsel {
+fn nothing_helps() -> Advice {
+    Advice {
+        way: String::new(),
+        summary: "no rehearsed way keeps every object; do not upgrade before one does".to_owned(),
+        commands: Vec::new(),
+        ends: Vec::new(),
+        stuck: Vec::new(),
+    }
+}
+
+fn advice(rehearsal: &Rehearsal, way: &Way) -> (String, Advice) {
     let upgrade = way.operations.iter().flat_map(|operation| &operation.outcomes).next();
     let command = upgrade.and_then(|outcome| outcome.steps.last()).map(|step| step.command.clone());
-    Counsel {
-        label: format!("{}, {}", who(rehearsal, way), way.name),
+    let outcomes = way.operations.iter().flat_map(|operation| &operation.outcomes);
+    let advice = Advice {
+        way: way.name.clone(),
         summary: way.summary.clone(),
         commands: way.prepare.iter().cloned().chain(command).collect(),
         ends: way.operations.iter().map(|operation| ends(way, operation)).collect(),
-    }
+        stuck: outcomes.flat_map(Outcome::stuck).collect(),
+    };
+    (who(rehearsal, way), advice)
 }
 
 /// Whether an upgrade can get through on this way and nothing that belongs to the road loses anything.
@@ -75,11 +114,9 @@ fn price(way: &Way) -> (usize, usize) {
     (count(Verdict::Loses), count(Verdict::Breaks))
 }
 
-/// How an operation can end; those of the way's flags that every upgrade on it has are told with its command.
+/// How an operation, as the table calls it, can end.
 fn ends(way: &Way, operation: &Operation) -> String {
-    let told = |flag: &&String| operation.name.starts_with("upgrade") && way.flags.contains(flag);
-    let own = operation.flags.iter().filter(|flag| !told(flag));
-    let name = std::iter::once(&operation.name).chain(own).cloned().collect::<Vec<_>>().join(" ");
+    let name = column(way, operation);
     let ends: Vec<String> = operation.outcomes.iter().map(end).collect();
     format!("{name}: {}", ends.join("; "))
 }

@@ -123,7 +123,7 @@ const ORDER: &[(&str, &str)] = &[
 ];
 
 /// The column of an operation: what it does, and how its flags change that.
-fn column(way: &Way, operation: &Operation) -> String {
+pub(super) fn column(way: &Way, operation: &Operation) -> String {
     let mut beyond = operation.flags.iter().filter(|flag| !way.flags.contains(flag));
     let mut has = |wanted: &[&str]| beyond.any(|flag| wanted.iter().any(|word| flag.starts_with(word)));
     let name = match operation.name.as_str() {

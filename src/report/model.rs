@@ -164,6 +164,18 @@ impl Losing<'_> {
     }
 }
 
+/// Pairs gathered by their first half, in order of first appearance.
+pub(super) fn grouped<K: PartialEq, V>(pairs: impl Iterator<Item = (K, V)>) -> Vec<(K, Vec<V>)> {
+    let mut groups: Vec<(K, Vec<V>)> = Vec::new();
+    for (key, value) in pairs {
+        match groups.iter_mut().find(|(known, _)| *known == key) {
+            Some((_, values)) => values.push(value),
+            None => groups.push((key, vec![value])),
+        }
+    }
+    groups
+}
+
 /// An actor, and who made the release where that was another.
 pub(super) fn who(rehearsal: &Rehearsal, way: &Way) -> String {
     if way.made_by.is_empty() || way.made_by == rehearsal.actor {

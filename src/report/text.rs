@@ -7,8 +7,8 @@ use anstyle::{AnsiColor, Style as Ansi};
 use super::changes::short;
 use super::counsel::{counsels, when, whenever};
 use super::escape::{line, terminal};
-use super::matrix::Matrix;
-use super::model::{Losing, by_kind};
+use super::matrix::{Matrix, column};
+use super::model::{Losing, by_kind, grouped};
 use super::{Report, Style};
 use crate::finding::{Evidence, Finding, Severity};
 use crate::upgrade::outcome::Verdict;
@@ -144,30 +144,21 @@ fn losses(report: &Report, pen: Pen, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{}", pen.bold("What is lost"))?;
     for (what, ways) in grouped(losing.iter().map(|losing| (by_kind(&losing.outcome.lost), *losing))) {
         writeln!(out, "  {what}")?;
-        for (way, operations) in grouped(ways.iter().map(|losing| (losing.way_label(), operation(losing)))) {
-            writeln!(out, "    {}: {}", line(&way), line(&operations.join("; ")))?;
+        let by_way = grouped(ways.iter().map(|losing| (losing.way_label(), operation(losing))));
+        let alike = grouped(by_way.into_iter().map(|(way, operations)| (operations.join("; "), way)));
+        for (operations, ways) in alike {
+            writeln!(out, "    {}: {}", line(&ways.join(" / ")), line(&operations))?;
         }
     }
     writeln!(out, "  Every command with its requests and answers is in `-o html=FILE` and `-o json=FILE`.\n")
 }
 
-/// Pairs gathered by their first half, in order of first appearance.
-fn grouped<K: PartialEq, V>(pairs: impl Iterator<Item = (K, V)>) -> Vec<(K, Vec<V>)> {
-    let mut groups: Vec<(K, Vec<V>)> = Vec::new();
-    for (key, value) in pairs {
-        match groups.iter_mut().find(|(known, _)| *known == key) {
-            Some((_, values)) => values.push(value),
-            None => groups.push((key, vec![value])),
-        }
-    }
-    groups
-}
-
-/// An operation that loses something, and when.
+/// An operation that loses something, as the table calls it, and when.
 fn operation(losing: &Losing<'_>) -> String {
+    let name = column(losing.way, losing.operation);
     match whenever(losing.outcome).as_str() {
-        "" => losing.operation_label(),
-        when => format!("{} ({when})", losing.operation_label()),
+        "" => name,
+        when => format!("{name} ({when})"),
     }
 }
 

@@ -29,6 +29,7 @@ mod tests;
 
 pub use compare::{Change, Difference, compare};
 pub use decode::{Undecodable, undecodable};
+pub(crate) use error::go_json;
 pub use error::{Cause, FieldError, invalid_status};
 pub use node::{Additional, Kind, ListType, Node, Rule, Values};
 pub use outcome::Outcome;

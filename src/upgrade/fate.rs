@@ -8,7 +8,8 @@ use serde_json::Value;
 use crate::finding::ObjectName;
 use crate::k8s::At as _;
 use crate::k8s::{self, Gvk};
-use crate::upgrade::actors::helm::{HOOK, RELEASE_NAME};
+use crate::upgrade::actors::helm::{HOOK, RELEASE_NAME, is_typed_group};
+use crate::upgrade::secrets::LAST_APPLIED;
 use crate::upgrade::trace::{Action, Event};
 
 /// Kinds that a cluster writes for itself and nobody looks at.
@@ -139,7 +140,7 @@ fn is_terminating(object: &Value) -> bool {
     object.at("/metadata/deletionTimestamp").is_some()
 }
 
-/// The parts that differ; status and bookkeeping do not count.
+/// The parts that differ; of a status only what users look at: the conditions of custom objects, the phase of Pods.
 fn changed_parts(before: &Value, after: &Value) -> Vec<&'static str> {
     if std::ptr::eq(before, after) {
         return Vec::new();
@@ -148,9 +149,10 @@ fn changed_parts(before: &Value, after: &Value) -> Vec<&'static str> {
     if body(before).ne(body(after)) {
         parts.push("spec");
     }
-    for (part, ignored) in [("labels", "modifiedAt"), ("annotations", "deployment.kubernetes.io/revision")] {
-        // A ReplicaSet's revision says that it came back; a Deployment's follows from its spec.
-        let ignored = if k8s::text(before, "/kind") == "ReplicaSet" { "" } else { ignored };
+    // A ReplicaSet's revision says that it came back; a Deployment's follows from its spec.
+    let revision =
+        if k8s::text(before, "/kind") == "ReplicaSet" { "" } else { "deployment.kubernetes.io/revision" };
+    for (part, ignored) in [("labels", ["modifiedAt", ""]), ("annotations", [revision, LAST_APPLIED])] {
         if table(before, part, ignored).ne(table(after, part, ignored)) {
             parts.push(part);
         }
@@ -158,7 +160,27 @@ fn changed_parts(before: &Value, after: &Value) -> Vec<&'static str> {
     if before.at("/metadata/finalizers") != after.at("/metadata/finalizers") {
         parts.push("finalizers");
     }
+    if is_custom(before) && conditions(before).ne(conditions(after)) {
+        parts.push("conditions");
+    }
+    if k8s::text(before, "/kind") == "Pod"
+        && k8s::text(before, "/status/phase") != k8s::text(after, "/status/phase")
+    {
+        parts.push("phase");
+    }
     parts
+}
+
+/// Whether a CustomResourceDefinition serves an object's kind.
+fn is_custom(object: &Value) -> bool {
+    let group = Gvk::of(object).group;
+    !is_typed_group(&group) && k8s::text(object, "/kind") != "CustomResourceDefinition"
+}
+
+/// What an object's conditions say, without the times.
+fn conditions(object: &Value) -> impl Iterator<Item = [&str; 3]> {
+    let list = object.at("/status/conditions").and_then(Value::as_array).into_iter().flatten();
+    list.map(|condition| ["/type", "/status", "/reason"].map(|field| k8s::text(condition, field)))
 }
 
 /// Everything but identity, metadata and status.
@@ -167,9 +189,13 @@ fn body(object: &Value) -> impl Iterator<Item = (&String, &Value)> {
     fields.filter(|(key, _)| !matches!(key.as_str(), "apiVersion" | "kind" | "metadata" | "status"))
 }
 
-fn table<'v>(object: &'v Value, part: &str, ignored: &str) -> impl Iterator<Item = (&'v String, &'v Value)> {
+fn table<'v>(
+    object: &'v Value,
+    part: &str,
+    ignored: [&'static str; 2],
+) -> impl Iterator<Item = (&'v String, &'v Value)> {
     let entries = object.get("metadata").and_then(|metadata| metadata.get(part)).and_then(Value::as_object);
-    entries.into_iter().flatten().filter(move |(key, _)| *key != ignored)
+    entries.into_iter().flatten().filter(move |(key, _)| !ignored.contains(&key.as_str()))
 }
 
 /// User-visible objects that were deleted or came back with another UID.

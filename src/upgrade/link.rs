@@ -17,9 +17,17 @@ pub struct Fault {
     pub reason: String,
     /// The message, as a client prints it.
     pub text: String,
+    /// The Status' details: kind, name and causes; null without them.
+    pub details: Value,
 }
 
 impl Fault {
+    /// An error of the client's own.
+    #[must_use]
+    pub fn of_client(text: &str) -> Self {
+        Self { status: 0, reason: String::new(), text: text.to_owned(), details: Value::Null }
+    }
+
     /// Whether the object or its kind is not there.
     #[must_use]
     pub fn not_found(&self) -> bool {
@@ -58,6 +66,7 @@ pub struct Link<'c> {
     cluster: &'c mut dyn Cluster,
     by: String,
     manager: String,
+    validation: &'static str,
     /// Requests and answers so far.
     pub exchanges: Vec<Exchange>,
     /// Texts of `Warning` headers, in order of arrival.
@@ -71,6 +80,7 @@ impl<'c> Link<'c> {
             cluster,
             by: by.to_owned(),
             manager: manager.to_owned(),
+            validation: "",
             exchanges: Vec::new(),
             warnings: Vec::new(),
         }
@@ -79,6 +89,11 @@ impl<'c> Link<'c> {
     /// Changes the field manager of the writes that follow.
     pub fn manager(&mut self, manager: &str) {
         manager.clone_into(&mut self.manager);
+    }
+
+    /// How creates and patches that follow are checked for unknown fields: `Strict`, or nothing for the server's default.
+    pub fn validates(&mut self, how: &'static str) {
+        self.validation = how;
     }
 
     /// Does something whose writes carry another field manager.
@@ -132,7 +147,8 @@ impl<'c> Link<'c> {
     /// See [`Link::get`].
     pub fn create(&mut self, address: &Address, body: Arc<Value>) -> Answer {
         let named = request(Verb::Create, address);
-        self.object(&Request { body: Some(body), field_manager: self.manager.clone(), ..named })
+        let field_manager = self.manager.clone();
+        self.object(&Request { body: Some(body), field_manager, field_validation: self.validation, ..named })
     }
 
     /// PUT with the `resourceVersion` that the body carries.
@@ -149,12 +165,28 @@ impl<'c> Link<'c> {
     /// # Errors
     /// See [`Link::get`].
     pub fn patch(&mut self, address: &Address, patch_type: PatchType, body: Value) -> Answer {
+        self.patch_on(address, "", patch_type, body)
+    }
+
+    /// PATCH of a subresource; an empty one is the object itself.
+    ///
+    /// # Errors
+    /// See [`Link::get`].
+    pub fn patch_on(
+        &mut self,
+        address: &Address,
+        subresource: &str,
+        patch_type: PatchType,
+        body: Value,
+    ) -> Answer {
         let named = request(Verb::Patch, address);
         let body = Some(Arc::new(body));
         self.object(&Request {
             body,
+            subresource: subresource.to_owned(),
             patch_type: Some(patch_type),
             field_manager: self.manager.clone(),
+            field_validation: self.validation,
             ..named
         })
     }
@@ -250,7 +282,7 @@ fn request(verb: Verb, address: &Address) -> Request {
 }
 
 fn unreachable_fault(text: &str) -> Fault {
-    Fault { status: 0, reason: String::new(), text: text.to_owned() }
+    Fault::of_client(text)
 }
 
 /// A Status as the clients of Kubernetes word it; a 404 without one is a path that is not served.
@@ -264,6 +296,7 @@ fn fault(response: &Response) -> Fault {
         status: response.status,
         reason: k8s::text(&response.body, "/reason").to_owned(),
         text: text.to_owned(),
+        details: response.body.get("details").cloned().unwrap_or_default(),
     }
 }
 

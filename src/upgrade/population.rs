@@ -19,6 +19,9 @@ use crate::upgrade::link::Link;
 use crate::upgrade::specimen::{SPECIMEN, specimen};
 use crate::upgrade::world::World;
 
+/// Objects of the population are made for all versions of a schema; what one does not know is left out.
+const LENIENT: Apply = Apply { server_side: false, force_conflicts: false, lenient: true };
+
 /// Namespace of the population.
 pub const NAMESPACE: &str = "team-a";
 
@@ -37,7 +40,7 @@ pub fn populate(world: &mut dyn World) -> Result<Terminal, Unreachable> {
     let mut kubectl = Kubectl::new(&mut link);
     let namespace =
         Arc::new(json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}}));
-    kubectl.apply(&[namespace], "", Apply::default());
+    kubectl.apply(&[namespace], "", LENIENT);
     let with_jobs = KINDS.iter().all(|kind| serves(&served, TRAINER, kind));
     let modelled = |crd: &Value| with_jobs && MODELLED.contains(&k8s::text(crd, "/spec/group"));
     let specimens: Vec<Arc<Value>> = objects
@@ -49,7 +52,7 @@ pub fn populate(world: &mut dyn World) -> Result<Terminal, Unreachable> {
     if with_jobs {
         trainer(&mut kubectl, &objects);
     }
-    kubectl.apply(&specimens, NAMESPACE, Apply::default());
+    kubectl.apply(&specimens, NAMESPACE, LENIENT);
     Ok(kubectl.finish())
 }
 
@@ -114,14 +117,14 @@ fn trainer(kubectl: &mut Kubectl<'_, '_>, objects: &[Arc<Value>]) {
     } else {
         Vec::new()
     };
-    kubectl.apply(&own, "", Apply::default());
+    kubectl.apply(&own, "", LENIENT);
     let runtimes: Vec<&Arc<Value>> = of_chart.into_iter().chain(&own).collect();
     let Some(cast) = Cast::of(&runtimes) else { return };
-    kubectl.apply(&[Arc::new(custom_runtime())], NAMESPACE, Apply::default());
+    kubectl.apply(&[Arc::new(custom_runtime())], NAMESPACE, LENIENT);
     let jobs: Vec<Arc<Value>> = jobs(&cast).into_iter().map(Arc::new).collect();
-    kubectl.apply(&jobs, NAMESPACE, Apply::default());
+    kubectl.apply(&jobs, NAMESPACE, LENIENT);
     if let Some(edited) = cast.edited.filter(|_| own.is_empty()) {
-        kubectl.patch(&edited, PatchType::Merge, json!({"spec": {"mlPolicy": {"numNodes": 5}}}));
+        kubectl.patch(&edited, "", PatchType::Merge, &json!({"spec": {"mlPolicy": {"numNodes": 5}}}));
     }
 }
 

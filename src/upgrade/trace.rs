@@ -34,7 +34,7 @@ pub struct Event {
     pub uid_before: Option<String>,
     /// UID after the step.
     pub uid_after: Option<String>,
-    /// Parts that changed: `spec`, `labels`, `annotations`, `finalizers`.
+    /// Parts that changed: `spec`, `labels`, `annotations`, `finalizers`, of custom objects `conditions`, of Pods `phase`.
     pub changed: Vec<&'static str>,
 }
 

@@ -11,7 +11,7 @@ use crate::k8s;
 
 /// What rehearsals ask of a cluster beyond requests.
 pub trait World: Cluster {
-    /// Every object there is.
+    /// Every object there is, as the server shows it to who asks.
     ///
     /// # Errors
     /// When the server can't be reached.
@@ -51,7 +51,7 @@ pub fn simulated(kubernetes: &str) -> Simulated {
 
 impl World for Simulated {
     fn objects(&mut self) -> Result<Vec<Arc<Value>>, Unreachable> {
-        Ok(Simulated::objects(self).cloned().collect())
+        Ok(self.shown().collect())
     }
 
     fn unfolded(&self, object: &Arc<Value>) -> Arc<Value> {

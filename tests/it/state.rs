@@ -26,7 +26,7 @@ use crate::shared::shared;
 
 const RELEASE: &str = "kubeflow-trainer";
 const NAMESPACE: &str = "kubeflow-system";
-const BY_FORCE: Apply = Apply { server_side: true, force_conflicts: true };
+const BY_FORCE: Apply = Apply { server_side: true, force_conflicts: true, lenient: false };
 
 struct Cluster {
     shared: PathBuf,
@@ -104,7 +104,11 @@ impl Cluster {
         let seeds = snapshots::seeds(&self.objects());
         assert!(!seeds.is_empty());
         self.by_hand(|kubectl| {
-            kubectl.apply(&seeds, NAMESPACE, Apply { server_side: true, force_conflicts: false });
+            kubectl.apply(
+                &seeds,
+                NAMESPACE,
+                Apply { server_side: true, force_conflicts: false, lenient: false },
+            );
         });
     }
 

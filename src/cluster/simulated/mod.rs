@@ -212,6 +212,16 @@ impl Simulated {
         self.store.all()
     }
 
+    /// Every object as a reader gets it: in the preferred version, and without what its schema no longer knows.
+    pub fn shown(&self) -> impl Iterator<Item = Arc<Value>> {
+        self.objects().map(|object| {
+            let gvk = crate::k8s::Gvk::of(object);
+            let target = self.discovery.by_kind(&gvk.group, &gvk.kind, self.minor);
+            let custom = target.filter(|target| target.custom.is_some());
+            custom.map_or_else(|| Arc::clone(object), |target| serve::in_version(&target, object))
+        })
+    }
+
     /// One object as stored, without a request.
     #[must_use]
     pub fn get(&self, group: &str, kind: &str, namespace: &str, name: &str) -> Option<&Arc<Value>> {

@@ -696,7 +696,11 @@ impl Hand {
                 kubectl.tag(names, *tag, values);
             }
             for objects in &self.applies {
-                kubectl.apply(objects, namespace, Apply { server_side: true, force_conflicts: true });
+                kubectl.apply(
+                    objects,
+                    namespace,
+                    Apply { server_side: true, force_conflicts: true, lenient: false },
+                );
             }
             Ok((kubectl.finish(), Vec::new()))
         })?;

@@ -13,7 +13,7 @@ use crate::yaml;
 
 mod play;
 
-pub use play::{Inputs, play};
+pub use play::{Inputs, play, play_through};
 
 /// A scenario that can't be read or played.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -107,6 +107,9 @@ pub struct Stage {
     /// `kubectl apply`.
     #[serde(default)]
     pub apply: Option<Apply>,
+    /// `kubectl create`.
+    #[serde(default)]
+    pub create: Option<Create>,
     /// `kubectl annotate --overwrite`.
     #[serde(default)]
     pub annotate: Option<Tagging>,
@@ -182,6 +185,10 @@ pub struct Apply {
     pub chart: Option<String>,
     /// Values of that chart.
     pub values: Values,
+    /// Values of that chart, as behind `--set`.
+    pub set: Vec<String>,
+    /// Whether the chart's hooks are applied as well, at the end, as `helm template` prints them.
+    pub hooks: bool,
     /// Kinds to take from the render; empty means all. Files below `crds/` are part of it.
     pub kinds: Vec<String>,
     /// Names to take from the render; empty means all.
@@ -192,11 +199,21 @@ pub struct Apply {
     pub force_conflicts: bool,
 }
 
+/// Objects to create: from a file, or written here.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct Create {
+    /// File with YAML documents, beside the scenario file.
+    pub file: Option<String>,
+    /// Objects.
+    pub objects: Vec<Value>,
+}
+
 /// Annotations or labels for objects.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct Tagging {
-    /// Objects as `Kind/namespace/name`; a `*` as name means every object of the kind.
+    /// Objects as `Kind/namespace/name`; a name that ends with `*` means every object of the kind whose name begins so.
     pub objects: Vec<String>,
     /// Only objects with these labels.
     pub selector: BTreeMap<String, String>,
@@ -208,11 +225,14 @@ pub struct Tagging {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Patch {
-    /// Object as `Kind/namespace/name`.
+    /// Object as `Kind/namespace/name`; a name that ends with `*` means every object whose name begins so.
     pub object: String,
     /// `merge`, `strategic` or `json`.
     #[serde(default = "default_patch")]
     pub kind: String,
+    /// `--subresource`, e.g. `status`.
+    #[serde(default)]
+    pub subresource: String,
     /// The patch.
     pub patch: Value,
 }
@@ -221,7 +241,7 @@ pub struct Patch {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct Delete {
-    /// Objects as `Kind/namespace/name`.
+    /// Objects as in [`Tagging::objects`].
     pub objects: Vec<String>,
     /// `background` (default), `foreground` or `orphan`.
     pub cascade: Option<String>,
@@ -252,7 +272,7 @@ impl Scenario {
         for stage in scenario.start.steps.iter().chain(&scenario.steps) {
             if stage.deeds() != 1 {
                 return Err(stage.error(&format!(
-                    "exactly one of install, upgrade, rollback, uninstall, apply, annotate, label, patch, delete, populate, seedSnapshots, wait is wanted, {} are there",
+                    "exactly one of install, upgrade, rollback, uninstall, apply, create, annotate, label, patch, delete, populate, seedSnapshots, wait is wanted, {} are there",
                     stage.deeds()
                 )));
             }
@@ -285,6 +305,7 @@ impl Stage {
             self.rollback.is_some(),
             self.uninstall.is_some(),
             self.apply.is_some(),
+            self.create.is_some(),
             self.annotate.is_some(),
             self.label.is_some(),
             self.patch.is_some(),

@@ -1,10 +1,13 @@
 //! Playing a scenario: start, then every step on the cluster that the start left.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::{Apply, Delete, Deployment, Patch, Played, Population, Scenario, ScenarioError, Stage, Tagging};
+use super::{
+    Apply, Create, Delete, Deployment, Patch, Played, Population, Scenario, ScenarioError, Stage, Tagging,
+};
 use crate::chart::set::{Style, parse_into};
 use crate::chart::{Chart, Values};
 use crate::cluster::simulated::Conditions;
@@ -44,6 +47,19 @@ pub fn play<W: World>(
     workshop: &Workshop<'_>,
     inputs: &mut Inputs<'_>,
 ) -> Result<Played, ScenarioError> {
+    play_through(scenario, world, workshop, inputs).map(|(played, _)| played)
+}
+
+/// As [`play`]; also gives the cluster as it is at the end.
+///
+/// # Errors
+/// See [`play`].
+pub fn play_through<W: World>(
+    scenario: &Scenario,
+    world: W,
+    workshop: &Workshop<'_>,
+    inputs: &mut Inputs<'_>,
+) -> Result<(Played, W), ScenarioError> {
     let secrets = Secrets::default();
     let renderer = &Attentive::new(workshop.renderer, &secrets);
     let workshop = &Workshop { renderer, ..*workshop };
@@ -52,9 +68,9 @@ pub fn play<W: World>(
     let played = play_on(scenario, course, workshop, inputs);
     let redactor = secrets.redactor();
     match played {
-        Ok(mut played) => {
+        Ok((mut played, world)) => {
             played.steps.iter_mut().for_each(|step| redactor.step(step));
-            Ok(played)
+            Ok((played, world))
         }
         Err(ScenarioError(mut text)) => {
             redactor.lines(&mut text);
@@ -68,7 +84,7 @@ fn play_on<W: World>(
     course: Course<W>,
     workshop: &Workshop<'_>,
     inputs: &mut Inputs<'_>,
-) -> Result<Played, ScenarioError> {
+) -> Result<(Played, W), ScenarioError> {
     let subject = Subject { release: scenario.release.clone(), namespace: scenario.namespace.clone() };
     let mut player = Player { scenario, subject, course, workshop, inputs };
     player.start()?;
@@ -80,7 +96,7 @@ fn play_on<W: World>(
         }
         steps.push(player.stage(stage, &conditions).map_err(|error| stage.error(&error.0))?);
     }
-    Ok(Played { scenario: scenario.name.clone(), steps })
+    Ok((Played { scenario: scenario.name.clone(), steps }, player.course.world))
 }
 
 struct Player<'p, 'i, W> {
@@ -114,7 +130,11 @@ impl<W: World> Player<'_, '_, W> {
         let Some(file) = self.scenario.start.state.clone() else { return Ok(()) };
         let objects = self.documents(&file)?;
         self.by_hand("populate", &format!("kubectl apply -f {file}"), |kubectl, namespace| {
-            kubectl.apply(&objects, namespace, kubectl::Apply { server_side: true, force_conflicts: true });
+            kubectl.apply(
+                &objects,
+                namespace,
+                kubectl::Apply { server_side: true, force_conflicts: true, lenient: false },
+            );
         })
         .and_then(|step| went_well(&step, "the state"))
     }
@@ -154,6 +174,9 @@ impl<W: World> Player<'_, '_, W> {
         if let Some(apply) = &stage.apply {
             return self.apply(stage, apply);
         }
+        if let Some(create) = &stage.create {
+            return self.create(create);
+        }
         if let Some(tagging) = &stage.annotate {
             return self.tag(tagging, Tag::Annotations);
         }
@@ -179,7 +202,7 @@ impl<W: World> Player<'_, '_, W> {
                     kubectl.apply(
                         &seeds,
                         namespace,
-                        kubectl::Apply { server_side: true, force_conflicts: false },
+                        kubectl::Apply { server_side: true, ..kubectl::Apply::default() },
                     );
                 },
             );
@@ -201,7 +224,7 @@ impl<W: World> Player<'_, '_, W> {
     ) -> Result<Step, ScenarioError> {
         let chart = self.chart(&deployment.chart)?;
         let dialect = self.dialect(stage)?;
-        let values = Arc::new(values(deployment, dialect.helm)?);
+        let values = Arc::new(values(&deployment.values, &deployment.set, dialect.helm)?);
         let reference = self.scenario.charts.get(&deployment.chart).cloned().unwrap_or_default();
         let word = if install { "install" } else { "upgrade" };
         let mut words = format!("{word} {} {reference}", self.subject.release);
@@ -276,15 +299,15 @@ impl<W: World> Player<'_, '_, W> {
     }
 
     fn apply(&mut self, stage: &Stage, apply: &Apply) -> Result<Step, ScenarioError> {
-        let mut objects: Vec<Arc<Value>> = apply.objects.iter().cloned().map(Arc::new).collect();
-        objects.iter().for_each(|object| self.course.secrets.add(object));
-        if let Some(file) = &apply.file {
-            objects.extend(self.documents(file)?);
-        }
+        let mut objects = self.written(&apply.objects, apply.file.as_deref())?;
         if let Some(chart) = &apply.chart {
             objects.extend(self.rendered(stage, chart, apply)?);
         }
-        let how = kubectl::Apply { server_side: apply.server_side, force_conflicts: apply.force_conflicts };
+        let how = kubectl::Apply {
+            server_side: apply.server_side,
+            force_conflicts: apply.force_conflicts,
+            lenient: false,
+        };
         let flags = match (how.server_side, how.force_conflicts) {
             (true, true) => " --server-side --force-conflicts",
             (true, false) => " --server-side",
@@ -295,6 +318,23 @@ impl<W: World> Player<'_, '_, W> {
         })
     }
 
+    fn create(&mut self, create: &Create) -> Result<Step, ScenarioError> {
+        let objects = self.written(&create.objects, create.file.as_deref())?;
+        self.by_hand("create", "kubectl create -f -", |kubectl, namespace| {
+            kubectl.create(&objects, namespace);
+        })
+    }
+
+    /// Objects written in the scenario, then those of a file.
+    fn written(&mut self, objects: &[Value], file: Option<&str>) -> Result<Vec<Arc<Value>>, ScenarioError> {
+        let mut objects: Vec<Arc<Value>> = objects.iter().cloned().map(Arc::new).collect();
+        objects.iter().for_each(|object| self.course.secrets.add(object));
+        if let Some(file) = file {
+            objects.extend(self.documents(file)?);
+        }
+        Ok(objects)
+    }
+
     fn rendered(
         &mut self,
         stage: &Stage,
@@ -302,17 +342,24 @@ impl<W: World> Player<'_, '_, W> {
         apply: &Apply,
     ) -> Result<Vec<Arc<Value>>, ScenarioError> {
         let chart = self.chart(name)?;
-        let options = template_options(self.dialect(stage)?.helm, &self.subject);
-        let config = Arc::new(apply.values.clone());
+        let helm = self.dialect(stage)?.helm;
+        let options = template_options(helm, &self.subject);
+        let config = Arc::new(values(&apply.values, &apply.set, helm)?);
         let render = self.workshop.renderer.render(&chart, &config, &options).map_err(ScenarioError)?;
         let crds = render.crds.iter().flat_map(|file| file.objects.iter());
-        let all = crds.chain(render.manifests.iter().map(|manifest| &*manifest.object));
+        let hooks = render.hooks.iter().filter(|_| apply.hooks).map(|hook| &hook.manifest);
+        let all = crds.chain(render.manifests.iter().chain(hooks).map(|manifest| &*manifest.object));
         let wanted = |list: &[String], word: &str| list.is_empty() || list.iter().any(|known| known == word);
         let fits = |object: &&Arc<Value>| {
             wanted(&apply.kinds, k8s::text(object, "/kind"))
                 && wanted(&apply.names, k8s::text(object, "/metadata/name"))
         };
-        Ok(all.filter(|object| !object.is_null()).filter(fits).cloned().collect())
+        let mut found: Vec<Arc<Value>> = all.filter(|o| !o.is_null()).filter(fits).cloned().collect();
+        // As behind several `--show-only`: in the order in which they are named.
+        found.sort_by_key(|object| {
+            apply.names.iter().position(|name| name == k8s::text(object, "/metadata/name"))
+        });
+        Ok(found)
     }
 
     fn tag(&mut self, tagging: &Tagging, tag: Tag) -> Result<Step, ScenarioError> {
@@ -336,13 +383,20 @@ impl<W: World> Player<'_, '_, W> {
                 )));
             }
         };
-        let name = object_name(&patch.object)?;
-        let shown = if name.kind == "Secret" { without_contents(&patch.patch) } else { patch.patch.clone() };
-        if name.kind == "Secret" {
+        let names = self.names(std::slice::from_ref(&patch.object), &BTreeMap::new())?;
+        let is_secret = object_name(&patch.object)?.kind == "Secret";
+        let shown = if is_secret { without_contents(&patch.patch) } else { patch.patch.clone() };
+        if is_secret {
             self.course.secrets.add_patch(&patch.patch);
         }
-        let line = format!("kubectl patch {} --type {} -p {shown}", patch.object, patch.kind);
-        self.by_hand("patch", &line, |kubectl, _| kubectl.patch(&name, kind, patch.patch.clone()))
+        let on = match patch.subresource.as_str() {
+            "" => String::new(),
+            subresource => format!(" --subresource {subresource}"),
+        };
+        let line = format!("kubectl patch {}{on} --type {} -p {shown}", patch.object, patch.kind);
+        self.by_hand("patch", &line, |kubectl, _| {
+            names.iter().for_each(|name| kubectl.patch(name, &patch.subresource, kind, &patch.patch));
+        })
     }
 
     fn delete(&mut self, delete: &Delete) -> Result<Step, ScenarioError> {
@@ -356,16 +410,17 @@ impl<W: World> Player<'_, '_, W> {
                 )));
             }
         };
-        let names = self.names(&delete.objects, &std::collections::BTreeMap::new())?;
-        let line = format!("kubectl delete {}", delete.objects.join(" "));
+        let names = self.names(&delete.objects, &BTreeMap::new())?;
+        let cascade = delete.cascade.iter().map(|cascade| format!(" --cascade={cascade}"));
+        let line = format!("kubectl delete {}{}", delete.objects.join(" "), cascade.collect::<String>());
         self.by_hand("delete", &line, |kubectl, _| kubectl.delete(&names, propagation))
     }
 
-    /// Names as written, a `*` replaced by every object of the kind that is alive.
+    /// Names as written; one that ends with `*` is replaced by every object of the kind that is alive and begins so.
     fn names(
         &mut self,
         written: &[String],
-        selector: &std::collections::BTreeMap<String, String>,
+        selector: &BTreeMap<String, String>,
     ) -> Result<Vec<ObjectName>, ScenarioError> {
         let objects = self.course.world.objects().map_err(unreachable)?;
         let mut names = Vec::new();
@@ -374,20 +429,21 @@ impl<W: World> Player<'_, '_, W> {
             let selected = |object: &&Arc<Value>| {
                 selector.iter().all(|(key, value)| k8s::label(object, key) == Some(value))
             };
-            if name.name != "*" && selector.is_empty() {
+            let pattern = name.name.strip_suffix('*');
+            if pattern.is_none() && selector.is_empty() {
                 names.push(name);
                 continue;
             }
             let found = objects.iter().filter(selected).map(|object| k8s::object_name(object));
             let fits = |found: &ObjectName| {
                 found.kind == name.kind
-                    && (name.name == "*" || found.name == name.name)
+                    && pattern.map_or(found.name == name.name, |start| found.name.starts_with(start))
                     && (name.namespace.is_empty() || found.namespace == name.namespace)
             };
-            names.extend(found.filter(fits));
+            names.extend(found.filter(fits).collect::<BTreeSet<_>>());
         }
-        names.sort();
-        names.dedup();
+        let mut seen = BTreeSet::new();
+        names.retain(|name| seen.insert(name.clone()));
         Ok(names)
     }
 
@@ -431,10 +487,9 @@ fn escaped(key: &str) -> String {
 }
 
 /// Values as Helm would hold them: numbers of files are floats, `--set` is read on top.
-fn values(deployment: &Deployment, helm: Helm) -> Result<Values, ScenarioError> {
-    let mut values: Values =
-        deployment.values.iter().map(|(key, value)| (key.clone(), floats(value))).collect();
-    for set in &deployment.set {
+fn values(written: &Values, set: &[String], helm: Helm) -> Result<Values, ScenarioError> {
+    let mut values: Values = written.iter().map(|(key, value)| (key.clone(), floats(value))).collect();
+    for set in set {
         parse_into(set, Style::Typed, helm, &mut values)
             .map_err(|error| ScenarioError(format!("failed parsing --set data: {error}")))?;
     }

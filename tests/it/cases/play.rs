@@ -33,7 +33,7 @@ pub(super) struct Played {
     pub(super) findings: Vec<Finding>,
 }
 
-const BY_FORCE: Apply = Apply { server_side: true, force_conflicts: true };
+const BY_FORCE: Apply = Apply { server_side: true, force_conflicts: true, lenient: false };
 
 const KUBERNETES: &str = "v1.34.3";
 

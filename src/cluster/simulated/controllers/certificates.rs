@@ -115,7 +115,8 @@ impl Certificates {
         }
         let owner = match manager.program {
             Program::JobSet => "jobset",
-            Program::Trainer => "trainer-controller-manager",
+            // The name of its program, `/manager`.
+            Program::Trainer => "manager",
         };
         let resource = Resource::new("", "v1", "secrets");
         let changed = Arc::new(changed);

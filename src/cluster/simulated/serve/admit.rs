@@ -24,7 +24,10 @@ struct Matched {
 }
 
 impl Simulated {
-    /// Calls the webhooks that a create or update matches; mutating ones may change the object.
+    /// Calls the mutating webhooks that a create or update matches; they may change the object.
+    ///
+    /// Source: Kubernetes v1.34, `staging/src/k8s.io/apiserver/pkg/endpoints/handlers/{create,patch}.go`: mutating admission
+    /// comes first, then the server's own validation, then validating admission.
     pub(super) fn admit(
         &mut self,
         write: Write<'_>,
@@ -32,12 +35,28 @@ impl Simulated {
         object: &mut Value,
         warnings: &mut Vec<String>,
     ) -> Result<(), Refusal> {
-        let operation = if old.is_some() { "UPDATE" } else { "CREATE" };
-        for matched in self.matching(write.target, write.request, operation, Some(object), old) {
+        let operation = operation(old);
+        for matched in self.matching(write, true, operation, Some(object), old) {
             let call = call(write, &matched, operation, Some(object.clone()), old.cloned());
             if let Some(patch) = self.ask(&matched, &call, warnings)? {
                 let _ = crate::k8s::patch::json(object, &patch);
             }
+        }
+        Ok(())
+    }
+
+    /// Calls the validating webhooks that a create or update matches.
+    pub(super) fn approve(
+        &mut self,
+        write: Write<'_>,
+        old: Option<&Value>,
+        object: &Value,
+        warnings: &mut Vec<String>,
+    ) -> Result<(), Refusal> {
+        let operation = operation(old);
+        for matched in self.matching(write, false, operation, Some(object), old) {
+            let call = call(write, &matched, operation, Some(object.clone()), old.cloned());
+            self.ask(&matched, &call, warnings)?;
         }
         Ok(())
     }
@@ -49,17 +68,19 @@ impl Simulated {
         old: &Value,
         warnings: &mut Vec<String>,
     ) -> Result<(), Refusal> {
-        for matched in self.matching(write.target, write.request, "DELETE", None, Some(old)) {
-            let call = call(write, &matched, "DELETE", None, Some(old.clone()));
-            self.ask(&matched, &call, warnings)?;
+        for mutating in [true, false] {
+            for matched in self.matching(write, mutating, "DELETE", None, Some(old)) {
+                let call = call(write, &matched, "DELETE", None, Some(old.clone()));
+                self.ask(&matched, &call, warnings)?;
+            }
         }
         Ok(())
     }
 
     fn matching(
         &self,
-        target: &Target,
-        request: &Request,
+        Write { target, request, .. }: Write<'_>,
+        mutating: bool,
         operation: &str,
         new: Option<&Value>,
         old: Option<&Value>,
@@ -68,15 +89,12 @@ impl Simulated {
             return Vec::new();
         }
         let mut found = Vec::new();
-        for (kind, mutating) in
-            [("MutatingWebhookConfiguration", true), ("ValidatingWebhookConfiguration", false)]
-        {
-            for configuration in self.store.list(GROUP, kind, "") {
-                let hooks = configuration.get("webhooks").and_then(Value::as_array);
-                for hook in hooks.into_iter().flatten() {
-                    if self.matches(hook, target, request, operation, new, old) {
-                        found.push(Matched { hook: hook.clone(), mutating });
-                    }
+        let kind = if mutating { "MutatingWebhookConfiguration" } else { "ValidatingWebhookConfiguration" };
+        for configuration in self.store.list(GROUP, kind, "") {
+            let hooks = configuration.get("webhooks").and_then(Value::as_array);
+            for hook in hooks.into_iter().flatten() {
+                if self.matches(hook, target, request, operation, new, old) {
+                    found.push(Matched { hook: hook.clone(), mutating });
                 }
             }
         }
@@ -131,13 +149,17 @@ impl Simulated {
                 let what =
                     if why.is_empty() { " without explanation".to_owned() } else { format!(": {why}") };
                 let message = format!("admission webhook \"{}\" denied the request{what}", call.webhook);
-                Err(Refusal::new(403, "Forbidden", message, Value::Null))
+                let mut refusal = Refusal::new(403, "Forbidden", message, Value::Null);
+                refusal.warnings.append(warnings);
+                Err(refusal)
             }
             WebhookAnswer::Unreachable(_) if text(&matched.hook, "/failurePolicy") == "Ignore" => Ok(None),
             WebhookAnswer::Unreachable(why) => {
                 let text =
                     format!("failed calling webhook \"{}\": failed to call webhook: {why}", call.webhook);
-                Err(Refusal::internal(&text))
+                let mut refusal = Refusal::internal(&text);
+                refusal.warnings.append(warnings);
+                Err(refusal)
             }
         }
     }
@@ -194,6 +216,10 @@ fn rule_matches(rule: &Value, target: &Target, request: &Request, operation: &st
             .as_ref()
             .is_some_and(|c| c.versions.iter().any(|v| v.served && any("apiVersions", &v.name)));
     any("operations", operation) && any("apiGroups", &target.group) && version && resource && scope
+}
+
+fn operation(old: Option<&Value>) -> &'static str {
+    if old.is_some() { "UPDATE" } else { "CREATE" }
 }
 
 fn call(

@@ -46,6 +46,7 @@ impl Simulated {
         self.own(write, None, &mut object);
         self.admit(write, None, &mut object, &mut warnings)?;
         self.validate(write, &object, None, &mut warnings)?;
+        self.approve(write, None, &object, &mut warnings)?;
         let key = key(target, request, &name);
         if let Some(existing) = self.store.get(&key.group, &key.kind, &key.namespace, &key.name) {
             let terminating = existing.at("/metadata/deletionTimestamp").is_some();
@@ -128,6 +129,7 @@ impl Simulated {
         }
         self.own(write, Some(old), &mut object);
         self.admit(write, Some(old), &mut object, &mut warnings)?;
+        self.approve(write, Some(old), &object, &mut warnings)?;
         if same(&object, old) {
             return Ok(Response { status: 200, body: Arc::clone(old), warnings });
         }
@@ -155,6 +157,7 @@ impl Simulated {
         // Webhooks are asked about writes that change nothing as well.
         self.admit(write, Some(&before), &mut object, &mut warnings)?;
         self.validate(write, &object, Some(&before), &mut warnings)?;
+        self.approve(write, Some(&before), &object, &mut warnings)?;
         if same(&object, &before) {
             return Ok(Response { status: 200, body: before, warnings });
         }

@@ -116,12 +116,15 @@ fn set_of(api: &Api<'_>, job: &Value) -> Option<Arc<Value>> {
 /// try finds one that came back.
 fn versions(api: &Api<'_>, job: &Value) -> Vec<u64> {
     let (namespace, name) = (text(job, "/metadata/namespace"), text(job, "/metadata/name"));
-    let definition = "jobsets.jobset.x-k8s.io";
+    let definition =
+        |name: &str| version(api.get("apiextensions.k8s.io", "CustomResourceDefinition", "", name));
     vec![
         turn::version(job),
         version(api.get(jobset::GROUP, "JobSet", namespace, name)),
         version(api.get("", "ConfigMap", namespace, &format!("{name}-runtime-snapshot"))),
-        version(api.get("apiextensions.k8s.io", "CustomResourceDefinition", "", definition)),
+        definition("jobsets.jobset.x-k8s.io"),
+        // A changed definition ends every watch, and the list that follows brings all TrainJobs up again.
+        definition("trainjobs.trainer.kubeflow.org"),
     ]
 }
 

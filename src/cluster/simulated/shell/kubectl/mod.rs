@@ -64,6 +64,9 @@ struct Named {
     name: String,
 }
 
+/// Seconds that one call takes: scripts that begin together go on side by side, call by call.
+const CALL: f64 = 0.3;
+
 /// `kubectl …`
 pub(super) fn main(shell: &mut Shell<'_>, arguments: &[String], streams: &Streams) -> Flow {
     let mut arguments = arguments::parse(arguments);
@@ -74,6 +77,7 @@ pub(super) fn main(shell: &mut Shell<'_>, arguments: &[String], streams: &Stream
     let Some((_, subcommand)) = SUBCOMMANDS.iter().find(|(known, _)| *known == name) else {
         return Err(Stop::Unknown(format!("kubectl {name}")));
     };
+    shell.host.sleep(CALL)?;
     let resources = shell.host.discover();
     subcommand(&mut Kubectl { shell, streams, arguments, resources })
 }

@@ -1,6 +1,6 @@
-//! What people do between Helm's commands: apply, annotate, label, patch, delete, as kubectl asks for it.
+//! What people do between Helm's commands: apply, create, annotate, label, patch, delete, as kubectl asks for it.
 //!
-//! Source: k8s.io/kubectl, `pkg/cmd/{apply,annotate,label,patch,delete}`.
+//! Source: k8s.io/kubectl v0.34.3, `pkg/cmd/{apply,create,annotate,label,patch,delete}`.
 
 use std::sync::Arc;
 
@@ -9,9 +9,12 @@ use serde_json::{Map, Value, json};
 use crate::cluster::{ApiResource, PatchType, Propagation};
 use crate::finding::ObjectName;
 use crate::k8s::{self, Gvk};
+use crate::schema::go_json;
 use crate::upgrade::actors::Terminal;
 use crate::upgrade::actors::helm::{is_typed, strategic_three_way, three_way_merge};
 use crate::upgrade::link::{Address, Fault, Link};
+
+mod errors;
 
 /// Annotation in which client-side apply remembers what it applied last.
 const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
@@ -23,6 +26,8 @@ pub struct Apply {
     pub server_side: bool,
     /// `--force-conflicts`.
     pub force_conflicts: bool,
+    /// `--validate=ignore`: fields that the schema does not know are dropped; client-side apply only.
+    pub lenient: bool,
 }
 
 /// A part of metadata that holds strings by key.
@@ -38,48 +43,87 @@ pub enum Tag {
 pub struct Kubectl<'k, 'c> {
     link: &'k mut Link<'c>,
     terminal: Terminal,
+    /// What went wrong, told at the end.
+    faults: Vec<Fault>,
+    /// How many of the server's warnings are on the terminal.
+    warned: usize,
 }
 
 impl<'k, 'c> Kubectl<'k, 'c> {
     /// A run over a line to the server.
     pub fn new(link: &'k mut Link<'c>) -> Self {
-        Self { link, terminal: Terminal::default() }
+        Self { link, terminal: Terminal::default(), faults: Vec::new(), warned: 0 }
     }
 
     /// What is on the terminal at the end.
     #[must_use]
-    pub fn finish(self) -> Terminal {
+    pub fn finish(mut self) -> Terminal {
+        self.terminal.stderr.push_str(&errors::told(&self.faults));
+        self.terminal.exit_code = i32::from(!self.faults.is_empty());
         self.terminal
     }
 
     /// `kubectl apply` of objects in their order; namespaced ones without a namespace go to `namespace`.
     pub fn apply(&mut self, objects: &[Arc<Value>], namespace: &str, how: Apply) {
         self.link.manager(if how.server_side { "kubectl" } else { "kubectl-client-side-apply" });
-        for object in objects {
-            let Some((address, api)) = self.address_of(object, namespace) else { continue };
-            let object = placed(object, &address);
+        self.link.validates(if how.lenient { "Ignore" } else { "Strict" });
+        for (object, address, api) in self.placed(objects, namespace) {
             let result = if how.server_side {
-                self.link.apply(&address, object, how.force_conflicts).map(|_| "serverside-applied")
+                let applied = self.link.apply(&address, object, how.force_conflicts);
+                applied.map(|_| "serverside-applied").map_err(errors::reviewed)
             } else {
-                self.apply_client_side(&address, &object)
+                self.apply_client_side(&address, &api, &object)
             };
             self.told(&api, &address.name, result);
         }
     }
 
-    fn apply_client_side(&mut self, address: &Address, object: &Arc<Value>) -> Result<&'static str, Fault> {
+    /// `kubectl create` of objects in their order.
+    pub fn create(&mut self, objects: &[Arc<Value>], namespace: &str) {
+        self.link.manager("kubectl-create");
+        self.link.validates("Strict");
+        for (object, address, api) in self.placed(objects, namespace) {
+            let created = self.link.create(&address, object);
+            let result = created.map(|_| "created").map_err(|fault| errors::when("creating", fault));
+            self.told(&api, &address.name, result);
+        }
+    }
+
+    /// Where each object goes; those that go nowhere are told about. All are looked up before the first is sent.
+    fn placed(&mut self, objects: &[Arc<Value>], namespace: &str) -> Vec<(Arc<Value>, Address, ApiResource)> {
+        let found = objects.iter().filter_map(|object| {
+            let (address, api) = self.address_of(object, namespace)?;
+            Some((placed(object, &address), address, api))
+        });
+        found.collect()
+    }
+
+    fn apply_client_side(
+        &mut self,
+        address: &Address,
+        api: &ApiResource,
+        object: &Arc<Value>,
+    ) -> Result<&'static str, Fault> {
         let annotated = with_last_applied(object);
+        let gvk = Gvk::of(object);
         let live = match self.link.get(address) {
             Ok(live) => live,
             Err(fault) if fault.not_found() => {
-                return self.link.create(address, Arc::new(annotated)).map(|_| "created");
+                let created = self.link.create(address, Arc::new(annotated));
+                return created.map(|_| "created").map_err(|fault| errors::when("creating", fault));
             }
-            Err(fault) => return Err(fault),
+            Err(fault) => {
+                let object = errors::described(address, &gvk);
+                let verb = format!("retrieving current configuration of:\n{object}\nfrom server for:");
+                return Err(errors::when(&verb, fault));
+            }
         };
-        let original = k8s::annotation(&live, LAST_APPLIED)
-            .and_then(|text| serde_json::from_str(text).ok())
-            .unwrap_or(Value::Null);
-        let gvk = Gvk::of(object);
+        let original = k8s::annotation(&live, LAST_APPLIED);
+        if original.is_none() {
+            let warning = errors::unknown_origin(api, &address.name, LAST_APPLIED);
+            self.terminal.stderr.push_str(&warning);
+        }
+        let original = original.and_then(|text| serde_json::from_str(text).ok()).unwrap_or(Value::Null);
         let (kind, patch) = if is_typed(&gvk) {
             (PatchType::Strategic, strategic_three_way(&original, &annotated, &live, &gvk.kind))
         } else {
@@ -88,7 +132,8 @@ impl<'k, 'c> Kubectl<'k, 'c> {
         if patch.as_object().is_some_and(Map::is_empty) {
             return Ok("unchanged");
         }
-        self.link.patch(address, kind, patch).map(|_| "configured")
+        let patched = self.link.patch(address, kind, patch.clone());
+        patched.map(|_| "configured").map_err(|fault| errors::when_patching(&patch, address, &gvk, fault))
     }
 
     /// `kubectl annotate` or `label` with `--overwrite`; a `None` removes the key.
@@ -108,11 +153,11 @@ impl<'k, 'c> Kubectl<'k, 'c> {
         }
     }
 
-    /// `kubectl patch`.
-    pub fn patch(&mut self, name: &ObjectName, kind: PatchType, patch: Value) {
+    /// `kubectl patch`, of the object itself or of a subresource.
+    pub fn patch(&mut self, name: &ObjectName, subresource: &str, kind: PatchType, patch: &Value) {
         self.link.manager("kubectl-patch");
         let Some((address, api)) = self.address(name) else { return };
-        let result = self.link.patch(&address, kind, patch).map(|_| "patched");
+        let result = self.link.patch_on(&address, subresource, kind, patch.clone()).map(|_| "patched");
         self.told(&api, &address.name, result);
     }
 
@@ -122,16 +167,23 @@ impl<'k, 'c> Kubectl<'k, 'c> {
             let Some((address, api)) = self.address(name) else { continue };
             let result = self.link.delete(&address, propagation);
             match result {
-                Ok(_) => self.say(&format!("{} \"{}\" deleted", full_name(&api), address.name)),
-                Err(fault) => self.fail(&fault),
+                Ok(_) if address.namespace.is_empty() => {
+                    self.say(&format!("{} \"{}\" deleted", full_name(&api), address.name));
+                }
+                Ok(_) => {
+                    let (name, namespace) = (&address.name, &address.namespace);
+                    self.say(&format!("{} \"{name}\" deleted from {namespace} namespace", full_name(&api)));
+                }
+                Err(fault) => self.fail(fault),
             }
         }
     }
 
     fn told(&mut self, api: &ApiResource, name: &str, result: Result<&'static str, Fault>) {
+        self.warn();
         match result {
             Ok(word) => self.say(&format!("{}/{name} {word}", full_name(api))),
-            Err(fault) => self.fail(&fault),
+            Err(fault) => self.fail(fault),
         }
     }
 
@@ -140,14 +192,16 @@ impl<'k, 'c> Kubectl<'k, 'c> {
         self.terminal.stdout.push('\n');
     }
 
-    fn fail(&mut self, fault: &Fault) {
-        let text = match fault.reason.as_str() {
-            "" => format!("error: {}\n", fault.text),
-            "Invalid" => format!("The {}\n", fault.text),
-            reason => format!("Error from server ({reason}): {}\n", fault.text),
-        };
-        self.terminal.stderr.push_str(&text);
-        self.terminal.exit_code = 1;
+    fn fail(&mut self, fault: Fault) {
+        self.faults.push(fault);
+    }
+
+    /// The server's warnings go to the terminal as they come, ahead of all errors.
+    fn warn(&mut self) {
+        for warning in self.link.warnings.iter().skip(self.warned) {
+            self.terminal.stderr.push_str(&format!("Warning: {warning}\n"));
+        }
+        self.warned = self.link.warnings.len();
     }
 
     fn address_of(&mut self, object: &Value, namespace: &str) -> Option<(Address, ApiResource)> {
@@ -159,7 +213,14 @@ impl<'k, 'c> Kubectl<'k, 'c> {
         let fits = |api: &ApiResource| {
             api.kind == gvk.kind && api.resource.group == gvk.group && api.resource.version == gvk.version
         };
-        let missing = format!("no matches for kind \"{}\" in version \"{}\"", gvk.kind, gvk.api_version());
+        let missing = format!(
+            "resource mapping not found for name: \"{}\" namespace: \"{}\" from \"STDIN\": no matches for kind \"{}\" in \
+             version \"{}\"\nensure CRDs are installed first",
+            name.name,
+            k8s::text(object, "/metadata/namespace"),
+            gvk.kind,
+            gvk.api_version()
+        );
         self.find(&name, fits, &missing)
     }
 
@@ -177,13 +238,12 @@ impl<'k, 'c> Kubectl<'k, 'c> {
         let found = match self.link.discover() {
             Ok(served) => served.iter().find(|api| !api.resource.plural.contains('/') && fits(api)).cloned(),
             Err(fault) => {
-                self.fail(&fault);
+                self.fail(fault);
                 return None;
             }
         };
         let Some(api) = found else {
-            self.terminal.stderr.push_str(&format!("error: {missing}\n"));
-            self.terminal.exit_code = 1;
+            self.fail(Fault::of_client(missing));
             return None;
         };
         let namespace = if api.namespaced { name.namespace.clone() } else { String::new() };
@@ -215,7 +275,7 @@ fn with_last_applied(object: &Value) -> Value {
     let annotations = metadata.map(|metadata| metadata.entry("annotations").or_insert_with(|| json!({})));
     let Some(Value::Object(annotations)) = annotations else { return copy };
     annotations.remove(LAST_APPLIED);
-    let text = format!("{copy}\n");
+    let text = format!("{}\n", go_json(&copy));
     if let Some(Value::Object(annotations)) = copy.pointer_mut("/metadata/annotations") {
         annotations.insert(LAST_APPLIED.to_owned(), Value::from(text));
     }

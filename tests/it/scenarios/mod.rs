@@ -1,0 +1,184 @@
+//! Recorded upgrades of Kubeflow Trainer, played on the simulated server and compared with what really happened.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use seatrial::chart::{Chart, Helm};
+use seatrial::cluster::simulated::Simulated;
+use seatrial::limits::Limits;
+use seatrial::upgrade::actors::Workshop;
+use seatrial::upgrade::actors::helm::Forge;
+use seatrial::upgrade::renders::{Engines, Renders};
+use seatrial::upgrade::scenario::{Inputs, Played, Scenario, play_through};
+use seatrial::upgrade::storage::Records;
+use seatrial::upgrade::trace::Step;
+use serde_json::{Value, json};
+
+use self::fates::{difference, played, recorded};
+use crate::shared::shared;
+
+mod commands;
+mod extras;
+mod fates;
+
+fn scenario_files() -> Vec<PathBuf> {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/scenarios");
+    let mut files: Vec<PathBuf> =
+        fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    files
+}
+
+fn archive(shared: &Path, reference: &str) -> Result<Arc<Chart>, String> {
+    let file = shared.join("charts-cache").join(format!("{}.tgz", reference.replace('@', "-")));
+    let data = fs::read(&file).map_err(|error| format!("{}: {error}", file.display()))?;
+    let chart = Chart::from_archive(&data, Helm::V4, &Limits::default()).map_err(|error| error.message)?;
+    Ok(Arc::new(chart))
+}
+
+/// Plays scenario files with one memory of renders; charts are loaded once.
+struct Stagehand {
+    shared: PathBuf,
+    renders: Renders<Engines>,
+    charts: BTreeMap<String, Arc<Chart>>,
+}
+
+impl Stagehand {
+    fn new(shared: PathBuf) -> Self {
+        Self { shared, renders: Renders::new(Engines), charts: BTreeMap::new() }
+    }
+
+    fn play(&mut self, file: &Path, record: &Value) -> Result<(usize, Played, Simulated), String> {
+        let text = fs::read_to_string(file).unwrap();
+        let mut scenario = Scenario::parse(&text, &Limits::default()).map_err(|error| error.to_string())?;
+        let own = scenario.steps.len();
+        extras::extend(&mut scenario, record, &self.shared.join("lab/trainer"));
+        let scenario = &scenario;
+        let (shared, charts) = (&self.shared, &mut self.charts);
+        let mut chart = |reference: &str| {
+            if let Some(known) = charts.get(reference) {
+                return Ok(Arc::clone(known));
+            }
+            let loaded = archive(shared, reference)?;
+            charts.insert(reference.to_owned(), Arc::clone(&loaded));
+            Ok(loaded)
+        };
+        let mut inputs = Inputs {
+            chart: &mut chart,
+            file: &mut |name| Err(format!("{name}: no files in these scenarios")),
+        };
+        // Only records in Helm's own format have a size.
+        let records = if record["sizes"].is_object() { Records::real() } else { Records::default() };
+        let forge = Forge::default();
+        let workshop = Workshop { renderer: &self.renders, records: &records, forge: &forge };
+        let world = seatrial::upgrade::world::simulated("v1.34.3");
+        let played = play_through(scenario, world, &workshop, &mut inputs);
+        played.map(|(played, end)| (own, played, end)).map_err(|error| error.to_string())
+    }
+}
+
+/// Records whose objects hang on moments that the record does not tell: what is possible is a set, of which the record
+/// and the rehearsal may show different members. Exit code and error text must agree all the same.
+const RACES: &[(&str, &str)] = &[
+    (
+        "S3-rollback-helm4-A4",
+        "whether one of the old manager's ever rarer tries falls between the return of the runtimes and its own end",
+    ),
+    (
+        "S5-atomic-helm3-hookhang-10s",
+        "the new manager may or may not lead for a moment before it is rolled back",
+    ),
+    (
+        "S5-atomic-helm3.17-hookhang-10s",
+        "the new manager may or may not lead for a moment before it is rolled back",
+    ),
+    (
+        "S5-atomic-helm3.17-hookfail",
+        "a rollback that meets renewed certificates stops at any of the runtimes",
+    ),
+    (
+        "S5-failed-upgrade-then-manual-rollback-helm3-rep1",
+        "the record was taken at another moment after the failed upgrade",
+    ),
+    (
+        "S5-failed-upgrade-then-manual-rollback-helm3-rep2",
+        "the record was taken at another moment after the failed upgrade",
+    ),
+    ("S6-novalues-helm3", "one snapshot was taken before the runtimes vanished"),
+    ("S11-cert-helm3-upgrade", "one snapshot was taken before the runtimes vanished"),
+    ("S11-cert-helm3-noop-upgrade-230", "one snapshot was taken before the runtimes vanished"),
+];
+
+/// Everything in which a record and the played scenario differ.
+fn compare(record: &Value, own: usize, played_scenario: &Played, end: &Simulated) -> Vec<String> {
+    let steps = &played_scenario.steps;
+    let pairs = match commands::paired(record, steps) {
+        Ok(pairs) => pairs,
+        Err(complaint) => return vec![complaint],
+    };
+    let main = pairs.iter().find(|(_, command)| command["cmd"] == record["command"]);
+    let main = main.map_or(own - 1, |(at, _)| *at);
+    let told = pairs.iter().flat_map(|(at, command)| commands::compare(&steps[*at], command));
+    let mut complaints: Vec<String> = told.collect();
+    if !pairs.iter().any(|(at, _)| *at == main) && record["rc"] != json!(null) {
+        // A script prints its own lines.
+        let command = json!({"rc": record["rc"], "stderr": steps[main].stderr});
+        complaints.extend(commands::compare(&steps[main], &command));
+    }
+    complaints.extend(extras::Seen { record, steps, main, end }.complaints());
+    if record["events"].is_array() && !RACES.iter().any(|(name, _)| *name == played_scenario.scenario) {
+        complaints.extend(compare_fates(record, covered(record, steps, main)));
+    }
+    complaints
+}
+
+/// The steps that a record's events cover: all of them, or those until its command when more came afterwards.
+fn covered<'s>(record: &Value, steps: &'s [Step], main: usize) -> &'s [Step] {
+    let afterwards = extras::AFTERWARDS.iter().any(|field| !record[*field].is_null());
+    if afterwards { &steps[..=main] } else { steps }
+}
+
+fn compare_fates(record: &Value, steps: &[Step]) -> Vec<String> {
+    let (fates, lost) = recorded(record);
+    let (found_fates, found_lost) = played(steps);
+    let mut complaints = difference(&fates, &found_fates);
+    let lost_differs = difference(&lost, &found_lost);
+    if !lost_differs.is_empty() {
+        complaints.push(format!("lost:\n{}", lost_differs.join("\n")));
+    }
+    complaints
+}
+
+#[test]
+fn recorded_upgrades_come_out_alike() {
+    let Some(shared) = shared() else { return };
+    let only = std::env::var("SCENARIO").ok();
+    let mut stagehand = Stagehand::new(shared.clone());
+    let mut failures = Vec::new();
+    let mut passed = 0;
+    for file in scenario_files() {
+        let name = file.file_stem().unwrap().to_str().unwrap().to_owned();
+        if only.as_ref().is_some_and(|only| !name.contains(only.as_str())) {
+            continue;
+        }
+        let record = fs::read_to_string(shared.join("lab/trainer").join(format!("{name}.json"))).unwrap();
+        let record: Value = serde_json::from_str(&record).unwrap();
+        let complaints = match stagehand.play(&file, &record) {
+            Ok((own, played, end)) => compare(&record, own, &played, &end),
+            Err(error) => vec![error],
+        };
+        if complaints.is_empty() {
+            passed += 1;
+        } else {
+            failures.push(format!("{name}:\n{}", complaints.join("\n")));
+        }
+    }
+    assert!(
+        failures.is_empty(),
+        "{passed} came out alike, {} did not:\n{}",
+        failures.len(),
+        failures.join("\n")
+    );
+}

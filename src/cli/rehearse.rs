@@ -15,9 +15,9 @@ use crate::report::{json, trace};
 use crate::source::directory::read_file;
 use crate::upgrade::actors::Workshop;
 use crate::upgrade::actors::helm::Forge;
-use crate::upgrade::outcome::{Rehearsal, Verdict};
+use crate::upgrade::outcome::{Outcome, Rehearsal, Verdict};
 use crate::upgrade::renders::{Engines, Renders};
-use crate::upgrade::scenario::{Inputs, Played, Scenario, play};
+use crate::upgrade::scenario::{Inputs, Played, Scenario, explore, play};
 use crate::upgrade::storage::Records;
 use crate::upgrade::trace::Step;
 
@@ -106,9 +106,13 @@ fn scenario(
     let (played, impure) = play_file(path, arguments, global)?;
     output::put_all(targets, |target, out| match target.format.as_str() {
         "json" => json::value(&played, SCENARIO_LINES, out),
-        _ => played.steps.iter().try_for_each(|step| trace::step(step, out)),
+        _ => {
+            played.steps.iter().try_for_each(|step| trace::step(step, out))?;
+            trace::ends(&played.outcomes, out)
+        }
     })?;
-    if played.steps.iter().any(|step| !step.lost_objects.is_empty()) {
+    let loses = |outcome: &Outcome| outcome.verdict == Verdict::Loses;
+    if played.steps.iter().any(|step| !step.lost_objects.is_empty()) || played.outcomes.iter().any(loses) {
         return Ok(Exit::Lost);
     }
     let failed = |reason: String| Error::new(format!("{}: {reason}", path.display()));
@@ -159,7 +163,8 @@ fn play_file(path: &Path, arguments: &Rehearse, global: &Global) -> Result<(Play
     let played = match arguments.engine.engine {
         Engine::Sim => {
             let kubernetes = scenario.kubernetes.clone().unwrap_or_else(|| verify::KUBERNETES.to_owned());
-            play(&scenario, engine::fresh(&kubernetes), &workshop, &mut inputs)
+            let world = engine::fresh(&kubernetes);
+            explore(&scenario, world, &workshop, &mut inputs, &mut |_, _| false).map(|(played, _)| played)
         }
         Engine::Cluster => {
             let live = engine::connect(&arguments.engine).map_err(|error| Error::new(error.0))?;

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use super::Style;
 use super::escape::line as flat;
-use crate::upgrade::outcome::Rehearsal;
+use crate::upgrade::outcome::{Outcome, Rehearsal, Verdict};
 use crate::upgrade::trace::{Action, Step};
 
 /// Writes one step for a terminal; reads are left out, they change nothing.
@@ -43,6 +43,34 @@ fn word(action: Action) -> &'static str {
         Action::Terminating => "terminating",
         Action::Unchanged => "unchanged",
     }
+}
+
+/// Writes how a scenario can end, worst first, where more than one end is possible.
+///
+/// # Errors
+/// When the writer fails.
+pub fn ends(outcomes: &[Outcome], out: &mut dyn Write) -> io::Result<()> {
+    if outcomes.len() < 2 {
+        return Ok(());
+    }
+    writeln!(out, "possible ends, worst first")?;
+    for outcome in outcomes {
+        let codes: Vec<String> = outcome.steps.iter().map(|step| step.exit_code.to_string()).collect();
+        let natural = ["in the natural course"].into_iter().filter(|_| outcome.condition.is_empty());
+        let when: Vec<&str> = natural.chain(outcome.conditions()).collect();
+        let verdict = match outcome.verdict {
+            Verdict::Loses => format!("loses {}", outcome.lost.len()),
+            Verdict::Breaks => "breaks".to_owned(),
+            Verdict::Refused => "refused".to_owned(),
+            Verdict::Keeps => "keeps".to_owned(),
+        };
+        writeln!(out, "  {verdict}, exit {}: {}", codes.join(" "), flat(&when.join(", or ")))?;
+        let lost: Vec<String> = outcome.lost.iter().map(ToString::to_string).collect();
+        if !lost.is_empty() {
+            writeln!(out, "    LOST {}", flat(&lost.join(", ")))?;
+        }
+    }
+    writeln!(out)
 }
 
 /// Writes whole rehearsals for a terminal.

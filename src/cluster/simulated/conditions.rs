@@ -19,6 +19,12 @@ pub struct Conditions {
     pub hooks: Hooks,
     /// Whether webhook calls meet certificates that are being renewed.
     pub certificates: Certificates,
+    /// Webhook calls that still get through after a certificate's reset, where certificates rotate.
+    pub calls_before_renewal: u32,
+    /// TrainJobs, by name, that a new manager looks at before it lets go of runtimes that are being deleted.
+    pub jobs_first: BTreeSet<String>,
+    /// When a manager tries again what failed for want of a runtime.
+    pub retries: Retries,
     /// Parts of image references that can't be pulled; an image is unpullable when it contains one of them.
     pub images: BTreeSet<String>,
     /// How long things take.
@@ -41,6 +47,9 @@ pub struct Consulted {
     leader: AtomicBool,
     hooks: AtomicBool,
     certificates: AtomicBool,
+    lease: AtomicBool,
+    jobs_first: AtomicBool,
+    retries: AtomicBool,
 }
 
 impl Consulted {
@@ -59,11 +68,46 @@ impl Consulted {
         self.certificates.store(true, Ordering::Relaxed);
     }
 
+    /// Notes that a manager waited for the lease of another.
+    pub(super) fn lease(&self) {
+        self.lease.store(true, Ordering::Relaxed);
+    }
+
+    /// Notes that a new manager met runtimes that are being deleted.
+    pub(super) fn jobs_first(&self) {
+        self.jobs_first.store(true, Ordering::Relaxed);
+    }
+
+    /// Notes that a runtime came back between two tries.
+    pub(super) fn retries(&self) {
+        self.retries.store(true, Ordering::Relaxed);
+    }
+
+    /// Adds what came into play in another stretch of the same run.
+    pub(crate) fn add(&self, other: &Self) {
+        let pairs = [
+            (&self.leader, &other.leader),
+            (&self.hooks, &other.hooks),
+            (&self.certificates, &other.certificates),
+            (&self.lease, &other.lease),
+            (&self.jobs_first, &other.jobs_first),
+            (&self.retries, &other.retries),
+        ];
+        for (own, other) in pairs {
+            own.fetch_or(other.load(Ordering::Relaxed), Ordering::Relaxed);
+        }
+    }
+
     /// Whether a run under `others` could have gone another way than the one under `own` that these notes are from.
     #[must_use]
     pub fn tells_apart(&self, own: &Conditions, others: &Conditions) -> bool {
         let noted = |flag: &AtomicBool| flag.load(Ordering::Relaxed);
-        own.leader != others.leader && noted(&self.leader)
+        let lapses = |timing| matches!(timing, LeaderTiming::AtOnce | LeaderTiming::AtLast);
+        let lease = (lapses(own.leader) || lapses(others.leader)) && noted(&self.lease);
+        own.leader != others.leader && (noted(&self.leader) || lease)
+            || own.jobs_first != others.jobs_first && noted(&self.jobs_first)
+            || own.retries != others.retries && noted(&self.retries)
+            || own.calls_before_renewal != others.calls_before_renewal && noted(&self.certificates)
             || own.hooks != others.hooks && noted(&self.hooks)
             || own.certificates != others.certificates && noted(&self.certificates)
             || own.images != others.images
@@ -74,7 +118,14 @@ impl Consulted {
 impl Clone for Consulted {
     fn clone(&self) -> Self {
         let copy = |flag: &AtomicBool| AtomicBool::new(flag.load(Ordering::Relaxed));
-        Self { leader: copy(&self.leader), hooks: copy(&self.hooks), certificates: copy(&self.certificates) }
+        Self {
+            leader: copy(&self.leader),
+            hooks: copy(&self.hooks),
+            certificates: copy(&self.certificates),
+            lease: copy(&self.lease),
+            jobs_first: copy(&self.jobs_first),
+            retries: copy(&self.retries),
+        }
     }
 }
 
@@ -88,6 +139,21 @@ pub enum LeaderTiming {
     AfterHook,
     /// Hooks are slow to start (an image pull, a busy cluster): the new manager leads before they do anything.
     BeforeHook,
+    /// The rest is slow: the lease has lapsed when the new manager is Ready, and it leads at once.
+    AtOnce,
+    /// The lease lapses just when the new manager is about to be replaced by another: it leads for a moment.
+    AtLast,
+}
+
+/// When a manager tries again what failed for want of a runtime: its pauses double, and nothing wakes it earlier.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Retries {
+    /// At the end of the pause.
+    #[default]
+    Late,
+    /// The pause happens to end as soon as the runtime is back.
+    Prompt,
 }
 
 /// What becomes of hook Jobs.
@@ -187,6 +253,25 @@ mod tests {
         assert!(conditions.pullable("ghcr.io/x/manager:v1"));
         assert!((conditions.timing.lease - 30.0).abs() < f64::EPSILON);
         assert!((conditions.timing.hook_start - Timing::default().hook_start).abs() < f64::EPSILON);
+    }
+
+    #[test]
+    fn only_what_came_into_play_tells_runs_apart() {
+        let (own, met) = (Conditions::default(), Consulted::default());
+        let others = [
+            Conditions { leader: LeaderTiming::AtLast, ..Conditions::default() },
+            Conditions { jobs_first: BTreeSet::from(["job".to_owned()]), ..Conditions::default() },
+            Conditions { retries: Retries::Prompt, ..Conditions::default() },
+        ];
+        assert!(others.iter().all(|other| !met.tells_apart(&own, other)));
+        let later = Consulted::default();
+        later.lease();
+        later.jobs_first();
+        later.retries();
+        met.add(&later);
+        assert!(others.iter().all(|other| met.tells_apart(&own, other)));
+        let before = Conditions { leader: LeaderTiming::BeforeHook, ..Conditions::default() };
+        assert!(!met.tells_apart(&own, &before), "no hook met the change of the lead");
     }
 
     #[test]

@@ -118,3 +118,50 @@ pub(super) fn unknown_origin(api: &ApiResource, name: &str, annotation: &str) ->
         resource.plural, resource.group
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn fault(reason: &str, text: &str) -> Fault {
+        let details = json!({
+            "kind": "Widget", "name": "a",
+            "causes": [{"field": "spec.x", "message": "Required value"}, {"field": "spec.y", "message": "Required value"}],
+        });
+        Fault { status: 422, reason: reason.to_owned(), text: text.to_owned(), details }
+    }
+
+    #[test]
+    fn one_error_is_told_in_full_and_several_as_lines() {
+        let invalid = fault(
+            "Invalid",
+            "Widget.example.org \"a\" is invalid: [spec.x: Required value, spec.y: Required value]",
+        );
+        let one = told(std::slice::from_ref(&invalid));
+        assert_eq!(
+            one,
+            "The Widget \"a\" is invalid: \n* spec.x: Required value\n* spec.y: Required value\n"
+        );
+        let forbidden = when("creating", fault("Forbidden", "no"));
+        assert_eq!(
+            told(std::slice::from_ref(&forbidden)),
+            "Error from server (Forbidden): error when creating \"STDIN\": no\n"
+        );
+        let both = told(&[invalid, forbidden, Fault::of_client("no matches")]);
+        let lines: Vec<&str> = both.lines().collect();
+        assert!(lines[0].starts_with("Error from server (Invalid): Widget.example.org \"a\" is invalid: ["));
+        assert_eq!(lines[2], "no matches");
+    }
+
+    #[test]
+    fn a_conflict_names_the_ways_out() {
+        let conflict = Fault { status: 409, ..fault("Conflict", "Apply failed with 1 conflict") };
+        let text = told(&[reviewed(conflict)]);
+        assert!(
+            text.starts_with("error: Apply failed with 1 conflict\nPlease review the fields above"),
+            "{text}"
+        );
+    }
+}

@@ -1,6 +1,7 @@
 //! Scenario files: charts, a starting state and ordered steps, played against a cluster; described in `docs/scenarios.md`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -8,11 +9,15 @@ use serde_json::Value;
 use crate::chart::Values;
 use crate::cluster::simulated::Conditions;
 use crate::limits::Limits;
+use crate::upgrade::fate::Snapshot;
+use crate::upgrade::outcome::Outcome;
 use crate::upgrade::trace::Step;
 use crate::yaml;
 
+mod outcomes;
 mod play;
 
+pub use outcomes::explore;
 pub use play::{Inputs, play, play_through};
 
 /// A scenario that can't be read or played.
@@ -51,6 +56,9 @@ pub struct Scenario {
     pub start: Start,
     /// What is done, in order.
     pub steps: Vec<Stage>,
+    /// Keys of the conditions that the file fixes for the scenario or one of its steps.
+    #[serde(skip)]
+    pub fixed: BTreeSet<String>,
 }
 
 /// What there is before the first step.
@@ -252,8 +260,14 @@ pub struct Delete {
 pub struct Played {
     /// The scenario's name.
     pub scenario: String,
-    /// The steps, without those of the start.
+    /// The steps in the natural course of things, without those of the start.
     pub steps: Vec<Step>,
+    /// How the cluster looked before the first step and after each.
+    #[serde(skip)]
+    pub looks: Vec<Arc<Snapshot>>,
+    /// Every different end under what the file leaves open, worst first; empty when nobody looked for others.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub outcomes: Vec<Outcome>,
 }
 
 /// Seconds that one step may wait.
@@ -267,6 +281,7 @@ impl Scenario {
     pub fn parse(text: &str, limits: &Limits) -> Result<Self, ScenarioError> {
         let mut scenario: Self =
             yaml::read(text.as_bytes(), limits).map_err(|error| ScenarioError(error.message))?;
+        scenario.fixed = fixed(text, limits);
         number(&mut scenario.start.steps, text, "/start/steps");
         number(&mut scenario.steps, text, "/steps");
         for stage in scenario.start.steps.iter().chain(&scenario.steps) {
@@ -283,6 +298,14 @@ impl Scenario {
         }
         Ok(scenario)
     }
+}
+
+/// The keys below `conditions` of the scenario and of its steps; what only the start says holds only there.
+fn fixed(text: &str, limits: &Limits) -> BTreeSet<String> {
+    let file: Value = yaml::read(text.as_bytes(), limits).unwrap_or_default();
+    let steps = file.get("steps").and_then(Value::as_array).into_iter().flatten();
+    let all = std::iter::once(&file).chain(steps).filter_map(|part| part.get("conditions")?.as_object());
+    all.flat_map(|conditions| conditions.keys().cloned()).collect()
 }
 
 /// Gives every step its line.

@@ -19,6 +19,7 @@ use crate::render::Helm;
 use crate::upgrade::actors::helm::{Dialect, Flags, template_options};
 use crate::upgrade::actors::{self, Command, Subject, Terminal, Workshop};
 use crate::upgrade::course::{Course, Order};
+use crate::upgrade::fate::Snapshot;
 use crate::upgrade::kubectl::{self, Kubectl, Tag};
 use crate::upgrade::link::Link;
 use crate::upgrade::secrets::{Attentive, Secrets, without_contents};
@@ -85,24 +86,15 @@ fn play_on<W: World>(
     workshop: &Workshop<'_>,
     inputs: &mut Inputs<'_>,
 ) -> Result<(Played, W), ScenarioError> {
-    let subject = Subject { release: scenario.release.clone(), namespace: scenario.namespace.clone() };
-    let mut player = Player { scenario, subject, course, workshop, inputs };
-    player.start()?;
-    let mut conditions = scenario.conditions.clone();
-    let mut steps = Vec::new();
-    for stage in &scenario.steps {
-        if let Some(changed) = &stage.conditions {
-            conditions.clone_from(changed);
-        }
-        steps.push(player.stage(stage, &conditions).map_err(|error| stage.error(&error.0))?);
-    }
-    Ok((Played { scenario: scenario.name.clone(), steps }, player.course.world))
+    let mut player = Player::started(scenario, course, workshop, inputs)?;
+    let (steps, looks) = player.steps(&|_| {}, &mut |_| {})?;
+    Ok((Played { scenario: scenario.name.clone(), steps, looks, outcomes: Vec::new() }, player.course.world))
 }
 
-struct Player<'p, 'i, W> {
+pub(super) struct Player<'p, 'i, W> {
     scenario: &'p Scenario,
     subject: Subject,
-    course: Course<W>,
+    pub(super) course: Course<W>,
     workshop: &'p Workshop<'p>,
     inputs: &'p mut Inputs<'i>,
 }
@@ -111,7 +103,43 @@ fn unreachable(error: Unreachable) -> ScenarioError {
     ScenarioError(error.0)
 }
 
-impl<W: World> Player<'_, '_, W> {
+impl<'p, 'i, W: World> Player<'p, 'i, W> {
+    /// A player whose scenario has come to its first step.
+    pub(super) fn started(
+        scenario: &'p Scenario,
+        course: Course<W>,
+        workshop: &'p Workshop<'p>,
+        inputs: &'p mut Inputs<'i>,
+    ) -> Result<Self, ScenarioError> {
+        let subject = Subject { release: scenario.release.clone(), namespace: scenario.namespace.clone() };
+        let mut player = Self { scenario, subject, course, workshop, inputs };
+        player.start()?;
+        Ok(player)
+    }
+
+    /// Plays the steps under the scenario's conditions, each changed by `change`; `after` sees the cluster after every one.
+    /// Also gives how the cluster looked before the first step and after each.
+    pub(super) fn steps(
+        &mut self,
+        change: &dyn Fn(&mut Conditions),
+        after: &mut dyn FnMut(&W),
+    ) -> Result<(Vec<Step>, Vec<Arc<Snapshot>>), ScenarioError> {
+        let mut conditions = self.scenario.conditions.clone();
+        let mut steps = Vec::new();
+        let mut looks = vec![self.course.snapshot().map_err(unreachable)?];
+        for stage in &self.scenario.steps {
+            if let Some(changed) = &stage.conditions {
+                conditions.clone_from(changed);
+            }
+            let mut conditions = conditions.clone();
+            change(&mut conditions);
+            steps.push(self.stage(stage, &conditions).map_err(|error| stage.error(&error.0))?);
+            after(&self.course.world);
+            looks.push(self.course.snapshot().map_err(unreachable)?);
+        }
+        Ok((steps, looks))
+    }
+
     fn start(&mut self) -> Result<(), ScenarioError> {
         let calm = Conditions::default();
         for stage in &self.scenario.start.steps {

@@ -40,6 +40,14 @@ fn errors_name_the_line() {
     assert!(error("- a: [\n").contains("yaml: line "), "{}", error("- a: [\n"));
 }
 
+#[test]
+fn what_only_the_start_says_is_open() {
+    let text = "charts: {}\nrelease: r\nconditions: {retries: prompt}\nstart:\n  steps:\n  - {wait: 1, conditions: {hooks: {}}}\n\
+                steps:\n- {wait: 1, conditions: {leader: at-last}}\n";
+    let scenario = Scenario::parse(text, &Limits::default()).expect("scenario");
+    assert_eq!(scenario.fixed.iter().map(String::as_str).collect::<Vec<_>>(), ["leader", "retries"]);
+}
+
 /// The keys that a type takes, in its own words about one that it does not take.
 fn keys<T: DeserializeOwned>() -> Vec<String> {
     let filled = serde_json::json!({"no such key": 0});
@@ -66,6 +74,7 @@ fn the_published_schema_has_the_keys_of_the_types() {
     assert_eq!(published("/$defs/rollback"), keys::<Rollback>());
     assert_eq!(published("/$defs/uninstall"), keys::<Uninstall>());
     assert_eq!(published("/$defs/apply"), keys::<Apply>());
+    assert_eq!(published("/$defs/create"), keys::<Create>());
     assert_eq!(published("/$defs/tagging"), keys::<Tagging>());
     assert_eq!(published("/$defs/patch"), keys::<Patch>());
     assert_eq!(published("/$defs/delete"), keys::<Delete>());

@@ -1,8 +1,9 @@
 //! The fate of every object, as records and rehearsals tell it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
-use seatrial::upgrade::trace::{Action, Step};
+use seatrial::upgrade::fate::{Snapshot, events, lost};
+use seatrial::upgrade::trace::{Action, Event};
 use serde_json::Value;
 
 /// `created`, `updated`, `recreated` or `deleted` by object, names that controllers make up cut to what is fixed.
@@ -35,35 +36,22 @@ pub(super) fn recorded(record: &Value) -> (Fates, BTreeSet<String>) {
     (fates.collect(), lost.collect())
 }
 
-/// The fates over all steps: a UID at the beginning against the one at the end.
-pub(super) fn played(steps: &[Step]) -> (Fates, BTreeSet<String>) {
-    let mut whole: BTreeMap<String, (Option<String>, Option<String>, bool, bool)> = BTreeMap::new();
-    for event in steps.iter().flat_map(|step| &step.events) {
-        let entry =
-            whole.entry(event.object.to_string()).or_insert((event.uid_before.clone(), None, false, false));
-        entry.1.clone_from(&event.uid_after);
-        entry.2 |= event.action == Action::Updated;
-        entry.3 |= event.action == Action::Terminating;
-    }
-    let fate = |(name, (before, after, updated, terminating)): (
-        String,
-        (Option<String>, Option<String>, bool, bool),
-    )| {
-        let word = match (before, after) {
-            (None, Some(_)) => "created",
-            (Some(_), None) => "deleted",
-            (Some(before), Some(after)) if before != after => "recreated",
-            (Some(_), Some(_)) if terminating => "terminating",
-            (Some(_), Some(_)) if updated => "updated",
-            _ => return None,
+/// What became of objects between two looks at the cluster, and which users miss.
+pub(super) fn played(before: &Snapshot, after: &Snapshot) -> (Fates, BTreeSet<String>) {
+    let events = events(before, after);
+    let fate = |event: &Event| {
+        let word = match event.action {
+            Action::Created => "created",
+            Action::Updated => "updated",
+            Action::Replaced => "recreated",
+            Action::Deleted => "deleted",
+            Action::Terminating => "terminating",
+            Action::Unchanged => return None,
         };
-        Some(format!("{word} {}", cut(&name)))
+        Some(format!("{word} {}", cut(&event.object.to_string())))
     };
-    // What came and went within the steps was never there.
-    let there = |name: &String| whole.get(name).is_some_and(|(before, ..)| before.is_some());
-    let lost = steps.iter().flat_map(|step| &step.lost_objects).map(ToString::to_string).filter(there);
-    let lost = lost.map(|name| cut(&name)).collect();
-    (whole.into_iter().filter_map(fate).collect(), lost)
+    let lost = lost(before, &events, "kubeflow-system");
+    (events.iter().filter_map(fate).collect(), lost.iter().map(|name| cut(&name.to_string())).collect())
 }
 
 /// What other managers write again and again, sometimes with another text; the records themselves differ in it.

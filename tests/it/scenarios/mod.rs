@@ -10,8 +10,10 @@ use seatrial::cluster::simulated::Simulated;
 use seatrial::limits::Limits;
 use seatrial::upgrade::actors::Workshop;
 use seatrial::upgrade::actors::helm::Forge;
+use seatrial::upgrade::fate::Snapshot;
+use seatrial::upgrade::outcome::Outcome;
 use seatrial::upgrade::renders::{Engines, Renders};
-use seatrial::upgrade::scenario::{Inputs, Played, Scenario, play_through};
+use seatrial::upgrade::scenario::{Inputs, Scenario, ScenarioError, explore, play_through};
 use seatrial::upgrade::storage::Records;
 use seatrial::upgrade::trace::Step;
 use serde_json::{Value, json};
@@ -38,7 +40,7 @@ fn archive(shared: &Path, reference: &str) -> Result<Arc<Chart>, String> {
     Ok(Arc::new(chart))
 }
 
-/// Plays scenario files with one memory of renders; charts are loaded once.
+/// Plays scenario files and compares them with their records, with one memory of renders; charts are loaded once.
 struct Stagehand {
     shared: PathBuf,
     renders: Renders<Engines>,
@@ -50,7 +52,7 @@ impl Stagehand {
         Self { shared, renders: Renders::new(Engines), charts: BTreeMap::new() }
     }
 
-    fn play(&mut self, file: &Path, record: &Value) -> Result<(usize, Played, Simulated), String> {
+    fn play(&mut self, file: &Path, record: &Value) -> Result<Vec<String>, String> {
         let text = fs::read_to_string(file).unwrap();
         let mut scenario = Scenario::parse(&text, &Limits::default()).map_err(|error| error.to_string())?;
         let own = scenario.steps.len();
@@ -74,81 +76,103 @@ impl Stagehand {
         let forge = Forge::default();
         let workshop = Workshop { renderer: &self.renders, records: &records, forge: &forge };
         let world = seatrial::upgrade::world::simulated("v1.34.3");
-        let played = play_through(scenario, world, &workshop, &mut inputs);
-        played.map(|(played, end)| (own, played, end)).map_err(|error| error.to_string())
+        let text = |error: ScenarioError| error.to_string();
+        if !RACES.iter().any(|(name, _)| *name == scenario.name) {
+            let (played, end) = play_through(scenario, world, &workshop, &mut inputs).map_err(text)?;
+            let run = Run { steps: played.steps, looks: played.looks, own };
+            return Ok(run.complaints(record, Some(&end)));
+        }
+        let mut best: Option<(String, Vec<String>)> = None;
+        let mut enough = |outcome: &Outcome, looks: &[Arc<Snapshot>]| {
+            let run = Run { steps: outcome.steps.clone(), looks: looks.to_vec(), own };
+            let complaints = run.complaints(record, None);
+            if best.as_ref().is_none_or(|(_, best)| complaints.len() < best.len()) {
+                best = Some((outcome.condition.clone(), complaints));
+            }
+            best.as_ref().is_some_and(|(_, complaints)| complaints.is_empty())
+        };
+        explore(scenario, world, &workshop, &mut inputs, &mut enough).map_err(text)?;
+        let (condition, complaints) = best.unwrap();
+        Ok(complaints.into_iter().map(|complaint| format!("when {condition}: {complaint}")).collect())
     }
 }
 
-/// Records whose objects hang on moments that the record does not tell: what is possible is a set, of which the record
-/// and the rehearsal may show different members. Exit code and error text must agree all the same.
+/// Records that show another member of the set of possible ends than the natural one, and what theirs hangs on. The
+/// rehearsal has to come to it under a condition of its own finding.
 const RACES: &[(&str, &str)] = &[
     (
         "S3-rollback-helm4-A4",
-        "whether one of the old manager's ever rarer tries falls between the return of the runtimes and its own end",
+        "a try of the new manager falls between the return of the runtimes and its own end",
     ),
-    (
-        "S5-atomic-helm3-hookhang-10s",
-        "the new manager may or may not lead for a moment before it is rolled back",
-    ),
-    (
-        "S5-atomic-helm3.17-hookhang-10s",
-        "the new manager may or may not lead for a moment before it is rolled back",
-    ),
+    ("S5-atomic-helm3-hookhang-10s", "the new manager leads before it is rolled back"),
     (
         "S5-atomic-helm3.17-hookfail",
         "a rollback that meets renewed certificates stops at any of the runtimes",
     ),
-    (
-        "S5-failed-upgrade-then-manual-rollback-helm3-rep1",
-        "the record was taken at another moment after the failed upgrade",
-    ),
-    (
-        "S5-failed-upgrade-then-manual-rollback-helm3-rep2",
-        "the record was taken at another moment after the failed upgrade",
-    ),
     ("S6-novalues-helm3", "one snapshot was taken before the runtimes vanished"),
     ("S11-cert-helm3-upgrade", "one snapshot was taken before the runtimes vanished"),
-    ("S11-cert-helm3-noop-upgrade-230", "one snapshot was taken before the runtimes vanished"),
 ];
 
-/// Everything in which a record and the played scenario differ.
-fn compare(record: &Value, own: usize, played_scenario: &Played, end: &Simulated) -> Vec<String> {
-    let steps = &played_scenario.steps;
-    let pairs = match commands::paired(record, steps) {
-        Ok(pairs) => pairs,
-        Err(complaint) => return vec![complaint],
-    };
-    let main = pairs.iter().find(|(_, command)| command["cmd"] == record["command"]);
-    let main = main.map_or(own - 1, |(at, _)| *at);
-    let told = pairs.iter().flat_map(|(at, command)| commands::compare(&steps[*at], command));
-    let mut complaints: Vec<String> = told.collect();
-    if !pairs.iter().any(|(at, _)| *at == main) && record["rc"] != json!(null) {
-        // A script prints its own lines.
-        let command = json!({"rc": record["rc"], "stderr": steps[main].stderr});
-        complaints.extend(commands::compare(&steps[main], &command));
-    }
-    complaints.extend(extras::Seen { record, steps, main, end }.complaints());
-    if record["events"].is_array() && !RACES.iter().any(|(name, _)| *name == played_scenario.scenario) {
-        complaints.extend(compare_fates(record, covered(record, steps, main)));
-    }
-    complaints
+/// Records that were taken while the garbage collector was still at work: what they have as deleted is deleted here as
+/// well, and more.
+const UNSETTLED: &[&str] = &["S5-failed-upgrade-then-manual-rollback-helm3-rep2"];
+
+/// One way in which a scenario went.
+#[derive(Clone)]
+struct Run {
+    steps: Vec<Step>,
+    /// The cluster before the first step and after each.
+    looks: Vec<Arc<Snapshot>>,
+    /// How many steps the scenario's file has; more may have been added.
+    own: usize,
 }
 
-/// The steps that a record's events cover: all of them, or those until its command when more came afterwards.
-fn covered<'s>(record: &Value, steps: &'s [Step], main: usize) -> &'s [Step] {
-    let afterwards = extras::AFTERWARDS.iter().any(|field| !record[*field].is_null());
-    if afterwards { &steps[..=main] } else { steps }
-}
-
-fn compare_fates(record: &Value, steps: &[Step]) -> Vec<String> {
-    let (fates, lost) = recorded(record);
-    let (found_fates, found_lost) = played(steps);
-    let mut complaints = difference(&fates, &found_fates);
-    let lost_differs = difference(&lost, &found_lost);
-    if !lost_differs.is_empty() {
-        complaints.push(format!("lost:\n{}", lost_differs.join("\n")));
+impl Run {
+    /// Everything in which a record differs from it; `end` is the cluster at the end, if it is at hand.
+    fn complaints(&self, record: &Value, end: Option<&Simulated>) -> Vec<String> {
+        let steps = &self.steps;
+        let pairs = match commands::paired(record, steps) {
+            Ok(pairs) => pairs,
+            Err(complaint) => return vec![complaint],
+        };
+        let main = pairs.iter().find(|(_, command)| command["cmd"] == record["command"]);
+        let main = main.map_or(self.own - 1, |(at, _)| *at);
+        let told = pairs.iter().flat_map(|(at, command)| commands::compare(&steps[*at], command));
+        let mut complaints: Vec<String> = told.collect();
+        if !pairs.iter().any(|(at, _)| *at == main) && record["rc"] != json!(null) {
+            // A script prints its own lines.
+            let command = json!({"rc": record["rc"], "stderr": steps[main].stderr});
+            complaints.extend(commands::compare(&steps[main], &command));
+        }
+        if let Some(end) = end {
+            complaints.extend(extras::Seen { record, steps, main, end }.complaints());
+        }
+        if record["events"].is_array() {
+            complaints.extend(self.fates(record, main));
+        }
+        complaints
     }
-    complaints
+
+    /// Differences in fates over the steps that a record's events cover: all of them, or those until its command when more
+    /// came afterwards.
+    fn fates(&self, record: &Value, main: usize) -> Vec<String> {
+        let afterwards = extras::AFTERWARDS.iter().any(|field| !record[*field].is_null());
+        let last = if afterwards { main + 1 } else { self.steps.len() };
+        let (fates, lost) = recorded(record);
+        let (found_fates, found_lost) = played(&self.looks[0], &self.looks[last]);
+        let unsettled = UNSETTLED.contains(&record["scenario"].as_str().unwrap());
+        let (mut complaints, mut lost_differs) =
+            (difference(&fates, &found_fates), difference(&lost, &found_lost));
+        if unsettled {
+            complaints
+                .retain(|line| !line.starts_with("  + deleted") && !line.starts_with("  - updated Pod/"));
+            lost_differs.retain(|line| !line.starts_with("  + "));
+        }
+        if !lost_differs.is_empty() {
+            complaints.push(format!("lost:\n{}", lost_differs.join("\n")));
+        }
+        complaints
+    }
 }
 
 #[test]
@@ -165,10 +189,7 @@ fn recorded_upgrades_come_out_alike() {
         }
         let record = fs::read_to_string(shared.join("lab/trainer").join(format!("{name}.json"))).unwrap();
         let record: Value = serde_json::from_str(&record).unwrap();
-        let complaints = match stagehand.play(&file, &record) {
-            Ok((own, played, end)) => compare(&record, own, &played, &end),
-            Err(error) => vec![error],
-        };
+        let complaints = stagehand.play(&file, &record).unwrap_or_else(|error| vec![error]);
         if complaints.is_empty() {
             passed += 1;
         } else {

@@ -7,14 +7,21 @@ use super::{certificates, jobset, services, trainer};
 
 /// Webhooks of modelled managers; other programs are reached as well, and object to nothing.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Admission;
+pub(super) struct Admission {
+    /// Calls since a certificate was reset that still got through.
+    passed: u32,
+}
 
 impl Webhooks for Admission {
     fn call(&mut self, call: &WebhookCall, api: &Api<'_>) -> Option<WebhookAnswer> {
         let backends = services::backends(api, &call.service_namespace, &call.service, 443)?;
         let first = backends.first()?;
         let Some(manager) = managers::of_pod(api, first) else { return Some(WebhookAnswer::allowed()) };
-        if certificates::rotating(api, &manager) {
+        if !certificates::rotating(api, &manager) {
+            self.passed = 0;
+        } else if self.passed < api.conditions().calls_before_renewal {
+            self.passed += 1;
+        } else {
             return Some(WebhookAnswer::Unreachable(untrusted(call, manager.program)));
         }
         Some(match manager.program {

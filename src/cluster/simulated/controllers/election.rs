@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde_json::json;
 
 use super::super::api::Api;
+use super::super::conditions::LeaderTiming;
 use super::managers::{self, Manager, Program};
 use super::pods;
 use crate::cluster::{Request, Resource};
@@ -20,6 +21,8 @@ const ELECTIONS: &[(Program, &str)] =
 #[derive(Clone, Debug, Default)]
 pub(super) struct Election {
     vacant_since: Option<f64>,
+    /// Since when there is more than one manager.
+    challenged_since: Option<f64>,
     /// UID of the pod that led last, as far as this rehearsal has seen.
     last: String,
     term: u64,
@@ -45,6 +48,7 @@ impl Election {
     /// Holds the election; a vacant lead goes to the first manager that is Ready once the lease has lapsed.
     pub(super) fn hold(&mut self, api: &mut Api<'_>, program: Program) -> Ballot {
         let running = managers::running(api, program);
+        self.challenged_since = (running.len() > 1).then(|| self.challenged_since.unwrap_or(api.now()));
         let holder = lease(api, program);
         let leader = holder
             .as_ref()
@@ -56,8 +60,16 @@ impl Election {
         let candidate = running.iter().find(|m| pods::ready(&m.pod)).cloned();
         let vacant_since = *self.vacant_since.get_or_insert(api.now());
         let timing = api.conditions().timing;
-        let free =
-            if holder.is_some() { vacant_since + timing.pod_stop + timing.lease } else { vacant_since };
+        let lapses = holder.is_some() && api.conditions().leader != LeaderTiming::AtOnce;
+        let free = if lapses { vacant_since + timing.pod_stop + timing.lease } else { vacant_since };
+        if holder.is_some() && candidate.is_some() {
+            api.consulted().lease();
+        }
+        let free = if api.conditions().leader == LeaderTiming::AtLast {
+            self.challenged_since.map_or(free, |since| free.min(since + timing.pod_ready / 2.0))
+        } else {
+            free
+        };
         match candidate {
             Some(manager) if api.now() >= free => {
                 take(api, program, &manager, holder.is_some());

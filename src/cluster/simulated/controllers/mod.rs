@@ -58,5 +58,5 @@ pub fn install(cluster: &mut Simulated) {
     for make in REGISTER {
         cluster.add_controller(make());
     }
-    cluster.add_webhooks(Box::new(admission::Admission));
+    cluster.add_webhooks(Box::<admission::Admission>::default());
 }

@@ -70,8 +70,10 @@ impl Controller for Trainer {
                 let pod = text(&leader.pod, "/metadata/name");
                 api.note(format!("{:.1} s: manager {pod} (Trainer {major}.{minor}) leads", api.now()));
                 self.troubles.values_mut().for_each(trainjobs::Trouble::forget);
+                self.jobs_first(api, leader.version);
             }
-            // Finalizers go before TrainJobs are looked at: a runtime that vanishes leaves no snapshot behind.
+            // Finalizers go before TrainJobs are looked at: a runtime that vanishes leaves no snapshot behind. The real
+            // manager does both side by side; the conditions name the jobs that it looks at earlier.
             runtimes::sync(api, leader.version);
             due = sooner(due, self.trainjobs(api, leader.version, ballot.term));
         }
@@ -84,6 +86,21 @@ impl Controller for Trainer {
 }
 
 impl Trainer {
+    /// Looks at the TrainJobs that come before the runtimes.
+    fn jobs_first(&mut self, api: &mut Api<'_>, version: Version) {
+        // Earlier versions hold runtimes as long as they are used, and make no snapshots.
+        if version < (2, 3) || !runtimes::leaving(api) {
+            return;
+        }
+        api.consulted().jobs_first();
+        let jobs: Vec<Arc<Value>> = api.list(GROUP, "TrainJob", "").cloned().collect();
+        for job in jobs {
+            if api.conditions().jobs_first.contains(text(&job, "/metadata/name")) {
+                self.sync(api, version, &job);
+            }
+        }
+    }
+
     fn trainjobs(&mut self, api: &mut Api<'_>, version: Version, term: u64) -> Option<f64> {
         let jobs: Vec<Arc<Value>> = api.list(GROUP, "TrainJob", "").cloned().collect();
         let alive = |uid: &String| jobs.iter().any(|job| text(job, "/metadata/uid") == uid);

@@ -37,6 +37,13 @@ pub(super) fn sync(api: &mut Api<'_>, version: Version) {
     }
 }
 
+/// Whether a runtime that is being deleted waits for its finalizer.
+pub(super) fn leaving(api: &Api<'_>) -> bool {
+    let held =
+        |runtime: &Arc<Value>| owner::terminating(runtime) && finalizers(runtime).iter().any(|f| f == IN_USE);
+    ["ClusterTrainingRuntime", "TrainingRuntime"].iter().any(|kind| api.list(GROUP, kind, "").any(held))
+}
+
 fn finalizers(object: &Value) -> Vec<String> {
     let list = object.at("/metadata/finalizers").and_then(Value::as_array);
     list.into_iter().flatten().filter_map(|f| f.as_str().map(str::to_owned)).collect()

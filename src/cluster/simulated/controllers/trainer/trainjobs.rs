@@ -8,6 +8,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::super::super::api::Api;
+use super::super::super::conditions::Retries;
 use super::super::super::memory::Memory;
 use super::super::managers::Version;
 use super::super::status::{self, Condition, find, holds};
@@ -37,6 +38,16 @@ impl Trouble {
     pub(super) fn forget(&mut self) {
         *self = Self::default();
     }
+}
+
+/// Whether a try that failed for want of a runtime happens to be due when the runtime is back.
+fn comes_back(api: &Api<'_>, trouble: &Trouble, job: &Value) -> bool {
+    let (kind, namespace, name) = runtime_of(job);
+    if !trouble.message.ends_with("not found") || api.get(GROUP, kind, namespace, name).is_none() {
+        return false;
+    }
+    api.consulted().retries();
+    api.conditions().retries == Retries::Prompt
 }
 
 /// What was applied for a TrainJob, and the JobSet that came of it.
@@ -158,7 +169,8 @@ impl Trainer {
         let mut due = None;
         if !finished(job) {
             let seen = versions(api, job);
-            if let Some(trouble) = self.troubles.get(&uid).filter(|t| t.seen == seen && api.now() < t.next) {
+            let waits = |t: &&Trouble| t.seen == seen && api.now() < t.next && !comes_back(api, t, job);
+            if let Some(trouble) = self.troubles.get(&uid).filter(waits) {
                 due = Some(trouble.next);
             } else {
                 match self.apply(api, version, job) {

@@ -553,9 +553,6 @@ impl<'t> Parser<'t> {
             Some(func) => Callee::Func(*func),
             None => match go::find(&name) {
                 Some(builtin) => Callee::Builtin(builtin),
-                None if self.registry.lacks(&name) => {
-                    return self.fail(format!("function {} is not supported yet by seatrial", quote(bytes)));
-                }
                 None => return self.fail(format!("function {} not defined", quote(bytes))),
             },
         };

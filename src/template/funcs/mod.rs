@@ -30,13 +30,17 @@ mod types;
 mod defaults;
 mod crypto;
 mod random;
+mod certs;
+mod cipher;
 mod cast;
 mod decimal;
 mod duration;
 pub mod json;
 mod layout;
 mod merge;
+mod keys;
 mod pattern;
+mod pem;
 mod regexp;
 mod scrypt;
 mod time;
@@ -229,7 +233,6 @@ pub fn call_engine<M, F: EngineFn<M>>(
 #[derive(Clone, Debug, Default)]
 pub struct Registry {
     rows: Vec<Func>,
-    lacking: Vec<&'static str>,
 }
 
 impl Registry {
@@ -253,18 +256,6 @@ impl Registry {
     pub fn without(mut self, names: &[&str]) -> Self {
         self.rows.retain(|row| !names.contains(&row.name));
         self
-    }
-
-    /// Names functions that Helm has and this program has not, for the parser's complaint.
-    #[must_use]
-    pub fn lacking(mut self, names: &[&'static str]) -> Self {
-        self.lacking.extend_from_slice(names);
-        self
-    }
-
-    /// Whether a name is that of a function which Helm has and this program has not.
-    pub fn lacks(&self, name: &str) -> bool {
-        self.lacking.contains(&name) && self.find(name).is_none()
     }
 
     /// Finds a function by name.

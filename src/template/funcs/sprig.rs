@@ -1,8 +1,8 @@
 //! Sprig v3.3.0, family by family: what `TxtFuncMap` holds, without `env` and `expandenv`, which Helm takes away.
 
 use super::{
-    Func, Registry, crypto, dates, defaults, dicts, encoding, lists, math, paths, random, regex, semver,
-    strings, types, urls,
+    Func, Registry, certs, cipher, crypto, dates, defaults, dicts, encoding, lists, math, paths, random,
+    regex, semver, strings, types, urls,
 };
 
 /// The families, in the order of the documentation.
@@ -20,29 +20,15 @@ pub static FAMILIES: &[(&str, &[Func])] = &[
     ("URLs", urls::FUNCS),
     ("Types", types::FUNCS),
     ("Checksums and passwords", crypto::FUNCS),
+    ("Passwords and encryption", cipher::FUNCS),
+    ("Certificates and keys", certs::FUNCS),
     ("Randomness and network", random::FUNCS),
-];
-
-/// Functions of Sprig that are still missing here; a template that names one does not parse.
-pub static LACKING: &[&str] = &[
-    "bcrypt",
-    "buildCustomCert",
-    "decryptAES",
-    "encryptAES",
-    "genCA",
-    "genCAWithKey",
-    "genPrivateKey",
-    "genSelfSignedCert",
-    "genSelfSignedCertWithKey",
-    "genSignedCert",
-    "genSignedCertWithKey",
-    "htpasswd",
 ];
 
 /// Adds all of Sprig to a registry.
 #[must_use]
 pub fn add_to(registry: Registry) -> Registry {
-    FAMILIES.iter().fold(registry, |registry, (_, family)| registry.with(family)).lacking(LACKING)
+    FAMILIES.iter().fold(registry, |registry, (_, family)| registry.with(family))
 }
 
 #[cfg(test)]

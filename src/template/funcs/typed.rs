@@ -351,3 +351,4 @@ functions!(A B C);
 functions!(A B C D);
 functions!(A B C D E);
 functions!(A B C D E F);
+functions!(A B C D E F G);

@@ -7,7 +7,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// What chance and the outside world decide in one rehearsal.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -207,19 +208,37 @@ pub enum Certificates {
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct Timing {
     /// From a pod's creation until it is Ready.
+    #[serde(deserialize_with = "seconds")]
     pub pod_ready: f64,
     /// From a pod's deletion until it is gone.
+    #[serde(deserialize_with = "seconds")]
     pub pod_stop: f64,
     /// Length of a leader election lease; a new manager leads when the lease of the one that is gone has lapsed.
+    #[serde(deserialize_with = "seconds")]
     pub lease: f64,
     /// From the reset of a certificate Secret until its owner has filled it again.
+    #[serde(deserialize_with = "seconds")]
     pub secret_refill: f64,
     /// From a change of a Secret until running pods see it.
+    #[serde(deserialize_with = "seconds")]
     pub secret_refresh: f64,
     /// From the creation of a hook's pod until its script runs.
+    #[serde(deserialize_with = "seconds")]
     pub hook_start: f64,
     /// One installation of packages, or one download, by a script.
+    #[serde(deserialize_with = "seconds")]
     pub download: f64,
+}
+
+/// Seconds that anything may take.
+const LONGEST: f64 = 1_000_000.0;
+
+fn seconds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+    let seconds = f64::deserialize(deserializer)?;
+    if (0.0..=LONGEST).contains(&seconds) {
+        return Ok(seconds);
+    }
+    Err(D::Error::custom(format!("{seconds} seconds are not between 0 and {LONGEST}")))
 }
 
 impl Default for Timing {
@@ -272,6 +291,16 @@ mod tests {
         assert!(others.iter().all(|other| met.tells_apart(&own, other)));
         let before = Conditions { leader: LeaderTiming::BeforeHook, ..Conditions::default() };
         assert!(!met.tells_apart(&own, &before), "no hook met the change of the lead");
+    }
+
+    #[test]
+    fn time_goes_forward_and_ends() {
+        let read = |seconds: &str| {
+            serde_json::from_str::<Conditions>(&format!(r#"{{"timing":{{"lease":{seconds}}}}}"#))
+        };
+        assert!(read("-1").is_err_and(|error| error.to_string().contains("not between 0 and 1000000")));
+        assert!(read("1e300").is_err());
+        assert!(read("0").is_ok());
     }
 
     #[test]

@@ -24,6 +24,10 @@ const EC: &[u8] = &[0x2a, 0x86, 0x48, 0xce, 0x3d, 0x02, 0x01];
 const P256: &[u8] = &[0x2a, 0x86, 0x48, 0xce, 0x3d, 0x03, 0x01, 0x07];
 /// `secp384r1`, 1.3.132.0.34
 const P384: &[u8] = &[0x2b, 0x81, 0x04, 0x00, 0x22];
+/// `secp224r1`, 1.3.132.0.33
+const P224: &[u8] = &[0x2b, 0x81, 0x04, 0x00, 0x21];
+/// `secp521r1`, 1.3.132.0.35
+const P521: &[u8] = &[0x2b, 0x81, 0x04, 0x00, 0x23];
 /// `ecdsa-with-SHA256`, 1.2.840.10045.4.3.2
 const EC_SHA256: &[u8] = &[0x2a, 0x86, 0x48, 0xce, 0x3d, 0x04, 0x03, 0x02];
 /// `ecdsa-with-SHA384`, 1.2.840.10045.4.3.3
@@ -295,10 +299,10 @@ fn ec(der: &[u8], outside: Option<&[u8]>) -> Result<Key, String> {
     let key = match outside.or(inside) {
         Some(P256) => p256::ecdsa::SigningKey::from_slice(&padded(scalar, 32)).map(Key::P256),
         Some(P384) => p384::ecdsa::SigningKey::from_slice(&padded(scalar, 48)).map(Key::P384),
-        Some(_) => {
+        Some(P224 | P521) => {
             return Err("curves other than P-256 and P-384 are not supported yet by seatrial".to_owned());
         }
-        None => return Err("x509: unknown elliptic curve".to_owned()),
+        _ => return Err("x509: unknown elliptic curve".to_owned()),
     };
     key.map_err(|_| "x509: invalid elliptic curve private key value".to_owned())
 }

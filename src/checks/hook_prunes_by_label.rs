@@ -81,7 +81,8 @@ pub(super) fn check(context: &Context<'_>, findings: &mut Findings) {
                 format!("hook {} {} deletes by label: {selector}", hook.object.kind, hook.object.name);
             let said = findings.say(Severity::Risks, message, hook_place(hook)).about(&hook.object);
             let carrying = context.scene.state.iter().filter(|object| carries(object, &selector));
-            carrying.fold(said, |said, object| said.about(&crate::k8s::object_name(object)));
+            let said = carrying.fold(said, |said, object| said.about(&crate::k8s::object_name(object)));
+            said.advise(format!("take the label off your own copies before the upgrade; `kubectl get KIND -A -l {selector}` finds what the hook would delete"));
         }
     }
 }

@@ -280,7 +280,7 @@ pub struct OutputFlags {
     /// Findings of this severity or worse fail the run with exit code 2
     #[arg(long, value_enum, default_value_t = Gate::Breaks, help_heading = "Output")]
     pub gate: Gate,
-    /// Report format, with `=PATH` written to a file; may be repeated
+    /// Report format: text, json, markdown or html; with `=PATH` written to a file; may be repeated
     #[arg(
         short = 'o',
         long,

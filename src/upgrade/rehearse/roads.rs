@@ -212,7 +212,7 @@ impl Explorer<'_> {
             recipes.extend(of_helm3.then_some(off));
             recipes.push(Recipe {
                 name: "CRDs outside the release".to_owned(),
-                summary: format!("the new definitions are applied by hand, {}={}, custom objects that leave the release get helm.sh/resource-policy=keep", gate.path, gate.value),
+                summary: format!("the new definitions are applied by hand, {}={} in this and every later upgrade, custom objects that leave the release get helm.sh/resource-policy=keep", gate.path, gate.value),
                 keep: true,
                 apply_crds: true,
                 ..self.switched(self.plain(), gate)

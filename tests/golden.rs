@@ -337,6 +337,62 @@ fn unzip(path: &Path) -> String {
     text
 }
 
+#[test]
+fn templates_of_a_chart_render_as_recorded() {
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("golden/render");
+    let mut tally = Tally::default();
+    for family in ["bytes", "durations", "objects"] {
+        let rows = std::fs::read_to_string(root.join(format!("cases/{family}.tsv"))).expect("the record");
+        for row in rows.lines().skip(1) {
+            let cells: Vec<_> = row.split('\t').map(unescape).collect();
+            let [text, major, exit, out, err] = &cells[..] else { panic!("five cells in {row}") };
+            let exit = exit.parse().expect("an exit code");
+            let wanted = Printed { out: out.clone(), err: err.clone(), exit };
+            let got = template_of_chart(&root.join("chart"), text, helm_of(major));
+            tally.check(&format!("helm {major}: {text}"), compare(&wanted, &got));
+        }
+    }
+    tally.finish("templates of a chart");
+}
+
+/// The chart with one more template.
+fn template_of_chart(folder: &Path, text: &str, helm: Helm) -> Printed {
+    let mut files = Vec::new();
+    walk(folder, "", &mut files);
+    files.push(File { path: "templates/case.yaml".to_owned(), data: text.as_bytes().into() });
+    let options = Options { helm, kube_version: Some("1.34.3".to_owned()), ..Options::default() };
+    let rendered = ignore::visible(files)
+        .and_then(|files| Chart::from_files(files, helm, &options.limits))
+        .map_err(Error::from)
+        .and_then(|chart| render(&chart, &serde_json::Map::new(), &options))
+        .and_then(|render| Ok(template_output(&render, helm, &PrintOptions::default())?));
+    match rendered {
+        Ok(out) => Printed { out: without_addresses(&out), err: String::new(), exit: 0 },
+        Err(error) => Printed { out: String::new(), err: without_addresses(&error.stderr()), exit: 1 },
+    }
+}
+
+/// Addresses of Go's differ from run to run; ours is always the same.
+fn without_addresses(text: &str) -> String {
+    text.replace("0xc000000000", "0x")
+}
+
+fn unescape(cell: &str) -> String {
+    let mut out = String::new();
+    let mut rest = cell.chars();
+    while let Some(c) = rest.next() {
+        match (c == '\\').then(|| rest.next()).flatten() {
+            None => out.push(c),
+            Some('n') => out.push('\n'),
+            Some('t') => out.push('\t'),
+            Some('r') => out.push('\r'),
+            Some('0') => out.push('\0'),
+            Some(other) => out.push(other),
+        }
+    }
+    out
+}
+
 /// The real programs, when `scripts/oracle/helm` has built them: the Trainer charts' rows again, now live.
 #[test]
 fn trainer_charts_render_as_the_programs_do() {

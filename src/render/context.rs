@@ -8,7 +8,7 @@ use super::capabilities::{KubeVersion, default_api_versions, helm_version};
 use super::{Options, files};
 use crate::chart::{Chart, Dependency, Helm, Metadata, Values};
 use crate::template::funcs::Fault;
-use crate::template::object::{Field, Method, Object, Struct};
+use crate::template::object::{Field, Method, Struct};
 use crate::template::types::{DICT, LIST, MapType, STRING_MAP, STRINGS, SliceType, Type};
 use crate::template::value::{List, Map, Value};
 
@@ -251,14 +251,15 @@ fn has_normalized(helm: Helm) -> bool {
 
 fn build_info(helm: Helm) -> Struct {
     let mut fields = vec![
-        Field::new("Version", helm_version(helm)),
-        Field::new("GitCommit", ""),
-        Field::new("GitTreeState", ""),
-        Field::new("GoVersion", ""),
+        Field::new("Version", helm_version(helm)).tagged("version", true),
+        Field::new("GitCommit", "").tagged("git_commit", true),
+        Field::new("GitTreeState", "").tagged("git_tree_state", true),
+        Field::new("GoVersion", "").tagged("go_version", true),
     ];
     if helm.major >= 4 {
         let kube = KubeVersion::default_of(helm);
-        fields.push(Field::new("KubeClientVersion", format!("v{}.{}", kube.major, kube.minor)));
+        let version = format!("v{}.{}", kube.major, kube.minor);
+        fields.push(Field::new("KubeClientVersion", version).tagged("kube_client_version", false));
     }
     Struct::new("version.BuildInfo", fields)
 }
@@ -271,78 +272,41 @@ fn metadata(metadata: &Metadata, is_root: bool, helm: Helm) -> Value {
         map.set("IsRoot", is_root);
         return Value::Map(map);
     }
-    let fields = entries.into_iter().map(|(name, value)| Field::new(name, value)).collect();
+    let fields = entries.into_iter().map(tagged).collect();
     let inner = Struct::new("chart.Metadata", fields);
     let fields = vec![Field::embedded("Metadata", Rc::new(inner)), Field::new("IsRoot", is_root)];
-    let mut json = tagged(metadata);
-    json.insert("IsRoot".to_owned(), Json::Bool(is_root));
-    Value::from(Rc::new(ChartStruct { fields, json: Json::Object(json) }))
+    Value::from(Rc::new(Struct::new("struct { chart.Metadata; IsRoot bool }", fields)))
 }
 
-/// Helm 3's `.Chart`: a struct whose JSON has other names than its fields.
-struct ChartStruct {
-    fields: Vec<Field>,
-    json: Json,
-}
-
-impl Object for ChartStruct {
-    fn type_name(&self) -> &'static str {
-        "struct { chart.Metadata; IsRoot bool }"
-    }
-
-    fn fields(&self) -> &[Field] {
-        &self.fields
-    }
-
-    fn json(&self) -> Option<Json> {
-        Some(self.json.clone())
-    }
-}
-
-/// Chart.yaml as Helm 3 writes it to JSON: empty values are left out.
-fn tagged(metadata: &Metadata) -> serde_json::Map<String, Json> {
-    let mut json = metadata.rest.clone();
-    for (key, value) in [
-        ("name", &metadata.name),
-        ("version", &metadata.version),
-        ("apiVersion", &metadata.api_version),
-        ("appVersion", &metadata.app_version),
-        ("kubeVersion", &metadata.kube_version),
-        ("type", &metadata.kind),
-    ] {
-        json.insert(key.to_owned(), Json::from(value.as_str()));
-    }
-    let entries: Vec<_> = metadata.dependencies.iter().map(tagged_dependency).collect();
-    json.insert("dependencies".to_owned(), Json::from(entries));
-    json.retain(|_, value| !is_empty(value));
-    json
-}
-
-fn tagged_dependency(entry: &Dependency) -> Json {
-    let mut json = serde_json::json!({
-        "name": entry.name,
-        "version": entry.version,
-        "repository": entry.repository,
-        "condition": entry.condition,
-        "tags": entry.tags,
-        "enabled": entry.enabled.unwrap_or_default(),
-        "import-values": entry.import_values,
-        "alias": entry.alias,
-    });
-    if let Json::Object(map) = &mut json {
-        map.retain(|key, value| matches!(key.as_str(), "name" | "repository") || !is_empty(value));
-    }
-    json
-}
-
-fn is_empty(value: &Json) -> bool {
-    match value {
-        Json::Null | Json::Bool(false) => true,
-        Json::String(text) => text.is_empty(),
-        Json::Array(items) => items.is_empty(),
-        Json::Object(map) => map.is_empty(),
-        _ => false,
-    }
+/// The names of fields in JSON; of two, empty values are written too.
+fn tagged((name, value): (&'static str, Value)) -> Field {
+    let (tag, always) = match name {
+        "Name" => ("name", false),
+        "Email" => ("email", false),
+        "URL" => ("url", false),
+        "Home" => ("home", false),
+        "Sources" => ("sources", false),
+        "Version" => ("version", false),
+        "Description" => ("description", false),
+        "Keywords" => ("keywords", false),
+        "Maintainers" => ("maintainers", false),
+        "Icon" => ("icon", false),
+        "APIVersion" => ("apiVersion", false),
+        "Condition" => ("condition", false),
+        "Tags" => ("tags", false),
+        "AppVersion" => ("appVersion", false),
+        "Deprecated" => ("deprecated", false),
+        "Annotations" => ("annotations", false),
+        "KubeVersion" => ("kubeVersion", false),
+        "Dependencies" => ("dependencies", false),
+        "Type" => ("type", false),
+        "Repository" => ("repository", true),
+        "Enabled" => ("enabled", false),
+        "ImportValues" => ("import-values", false),
+        "Alias" => ("alias", false),
+        other => (other, true),
+    };
+    Field::new(name, value).tagged(tag, !always)
 }
 
 /// The fields of Helm's `Metadata` struct, in its order.
@@ -403,7 +367,7 @@ fn records(
         return Value::List(List::nil(slice));
     }
     let object = |row: Vec<(&'static str, Value)>| {
-        let fields = row.into_iter().map(|(name, value)| Field::new(name, value)).collect();
+        let fields = row.into_iter().map(tagged).collect();
         Value::from(Rc::new(Struct::new(name, fields)))
     };
     Value::List(List::new(slice, rows.into_iter().map(object).collect()))
@@ -418,10 +382,20 @@ fn maintainers(items: Option<&Json>, helm: Helm) -> Value {
     records(rows, &MAINTAINERS, "*chart.Maintainer", helm)
 }
 
+/// What a dependency hands up; Helm makes a `map[string]string` of it when it does so.
+fn import(value: &Json) -> Value {
+    match value.as_object() {
+        Some(pair) if pair.len() == 2 && pair.contains_key("child") && pair.contains_key("parent") => {
+            annotations(Some(value))
+        }
+        _ => Value::from_json(value),
+    }
+}
+
 fn dependencies(entries: &[Dependency], helm: Helm) -> Value {
     let row = |entry: &Dependency| {
         let tags = (!entry.tags.is_empty()).then(|| Json::from(entry.tags.clone()));
-        let imports = entry.import_values.iter().map(Value::from_json).collect::<Vec<_>>();
+        let imports = entry.import_values.iter().map(import).collect::<Vec<_>>();
         let imports = match (helm.major, imports.is_empty()) {
             (3, true) => Value::List(List::nil(&LIST)),
             _ => Value::list(imports),

@@ -8,6 +8,7 @@ use crate::template::types::{DICT, LIST};
 use crate::template::value::{GoStr, List, Map, Value};
 use crate::yaml;
 
+use super::durations;
 use super::error::WARNING;
 use super::toml_text;
 
@@ -42,7 +43,11 @@ static HELM4: &[Func] = &[
 #[must_use]
 pub fn registry(helm: Helm) -> Registry {
     let registry = sprig::add_to(Registry::go()).without(&["env", "expandenv"]).with(COMMON);
-    if helm.major >= 4 { registry.with(HELM4) } else { registry }
+    match (helm.major, helm.minor) {
+        (3, _) => registry,
+        (4, ..3) => registry.with(HELM4),
+        _ => registry.with(HELM4).with(durations::FUNCS),
+    }
 }
 
 fn include(engine: &mut dyn Engine, name: &Value, data: &Value) -> Result<GoStr, Fault> {

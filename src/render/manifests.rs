@@ -1,5 +1,6 @@
 //! Rendered files become documents: splitting, hooks against manifests, kind order.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -73,7 +74,49 @@ pub fn compare_kinds(left: &str, right: &str, helm: Helm) -> std::cmp::Ordering 
 }
 
 /// Rendered files by path.
-pub(super) type Rendered = BTreeMap<String, String>;
+pub(super) type Rendered = BTreeMap<String, Text>;
+
+/// What a template printed.
+#[derive(Debug, Default)]
+pub(super) struct Text {
+    /// As text; bytes that are no UTF-8 are U+FFFD.
+    pub(super) shown: String,
+    /// The bytes, where they are not the same.
+    bytes: Option<Vec<u8>>,
+}
+
+impl From<Vec<u8>> for Text {
+    fn from(bytes: Vec<u8>) -> Self {
+        match String::from_utf8(bytes) {
+            Ok(shown) => Self { shown, bytes: None },
+            Err(error) => {
+                let shown = String::from_utf8_lossy(error.as_bytes()).into_owned();
+                Self { shown, bytes: Some(error.into_bytes()) }
+            }
+        }
+    }
+}
+
+impl Text {
+    /// The bytes of a part of the text.
+    fn bytes_of<'t>(&'t self, part: &'t str) -> Cow<'t, [u8]> {
+        let Some(bytes) = &self.bytes else { return part.as_bytes().into() };
+        let start = part.as_ptr().addr().saturating_sub(self.shown.as_ptr().addr());
+        let (mut at, mut out) = (0, Vec::new());
+        for chunk in bytes.utf8_chunks() {
+            for byte in chunk.valid().bytes() {
+                out.extend((start..start + part.len()).contains(&at).then_some(byte));
+                at += 1;
+            }
+            if !chunk.invalid().is_empty() {
+                let inside = (start..start + part.len()).contains(&at);
+                out.extend(chunk.invalid().iter().filter(|_| inside));
+                at += '\u{fffd}'.len_utf8();
+            }
+        }
+        out.into()
+    }
+}
 
 /// The documents of a render.
 #[derive(Debug, Default)]
@@ -88,7 +131,11 @@ pub(super) struct Sorted {
 /// As Helm v4.3.1 `pkg/release/v1/util/manifest_sorter.go` `SortManifests`.
 pub(super) fn sort(files: &Rendered, helm: Helm, limits: &Limits) -> Result<Sorted, Error> {
     let documents = documents(files, helm);
-    let texts: Vec<_> = documents.iter().map(|(_, text)| *text).collect();
+    let texts: Vec<Cow<'_, [u8]>> = documents
+        .iter()
+        .map(|(path, text)| files.get(*path).map_or(text.as_bytes().into(), |file| file.bytes_of(text)))
+        .collect();
+    let texts: Vec<&[u8]> = texts.iter().map(AsRef::as_ref).collect();
     let heads = parallel::map(&texts, |text| head(text, helm, limits));
     let mut sorter = Sorter { helm, limits, generic: Vec::new(), hooks: Vec::new(), notices: Vec::new() };
     for ((path, text), head) in documents.into_iter().zip(heads) {
@@ -103,6 +150,7 @@ fn documents(files: &Rendered, helm: Helm) -> Vec<(&str, &str)> {
     let mut found = Vec::new();
     for (path, content) in files {
         let base = path.rsplit('/').next().unwrap_or(path);
+        let content = &content.shown;
         if base.starts_with('_') || content.trim().is_empty() {
             continue;
         }
@@ -112,8 +160,8 @@ fn documents(files: &Rendered, helm: Helm) -> Vec<(&str, &str)> {
 }
 
 /// Checks a document and reads its head.
-fn head(document: &str, helm: Helm, limits: &Limits) -> Result<Head, Error> {
-    let object = yaml::to_json_partly(document.as_bytes(), Head::wants, limits);
+fn head(document: &[u8], helm: Helm, limits: &Limits) -> Result<Head, Error> {
+    let object = yaml::to_json_partly(document, Head::wants, limits);
     Head::read(&object.map_err(|error| Error::new(error.message))?, helm)
 }
 

@@ -5,6 +5,7 @@
 
 pub mod capabilities;
 mod context;
+mod durations;
 pub mod error;
 pub mod facts;
 mod files;

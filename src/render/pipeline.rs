@@ -169,7 +169,7 @@ fn is_dns_name(name: &str) -> bool {
 /// Takes every NOTES.txt out; the root chart's own is kept.
 fn take_notes(rendered: &mut Rendered, chart: &Chart) -> Option<String> {
     let own = format!("{}/templates/NOTES.txt", chart.name());
-    let notes = rendered.remove(&own);
+    let notes = rendered.remove(&own).map(|notes| notes.shown);
     rendered.retain(|path, _| !path.ends_with("NOTES.txt"));
     notes
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::context::{Renderable, values_type};
 use super::functions::strip_no_value;
 use super::host::Session;
-use super::manifests::Rendered;
+use super::manifests::{Rendered, Text};
 use super::{Error, Options, error, functions};
 use crate::template::funcs::{Registry, sprig};
 use crate::template::set::{MissingKey, Set};
@@ -78,8 +78,6 @@ fn data(template: &Renderable, options: &Options) -> Value {
     Value::Map(template.context.with_type(ty))
 }
 
-/// The output as text; bytes that are no UTF-8 become U+FFFD, which Go would print as they are.
-fn text(out: Vec<u8>) -> String {
-    let clean = strip_no_value(&out).unwrap_or(out);
-    String::from_utf8(clean).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
+fn text(out: Vec<u8>) -> Text {
+    Text::from(strip_no_value(&out).unwrap_or(out))
 }

@@ -4,8 +4,12 @@
 
 use crate::chart::go_text::float_g;
 use crate::template::funcs::Fault;
+use crate::template::object::Field;
 use crate::template::types::{SliceType, Type};
-use crate::template::value::{Entries, GoStr, List, Map, Value};
+use crate::template::value::{GoStr, List, Map, Value};
+
+/// Keys with their values, in order.
+type Entries = Vec<(GoStr, Value)>;
 
 /// `[]map[string]interface {}`, which arrays of tables decode to.
 static TABLES: SliceType = SliceType {
@@ -107,7 +111,7 @@ impl Encoder {
         Ok(())
     }
 
-    fn table(&mut self, key: &[GoStr], entries: &Entries) -> Result<(), Fault> {
+    fn table(&mut self, key: &[GoStr], entries: &[(GoStr, Value)]) -> Result<(), Fault> {
         if key.len() == 1 {
             self.newline();
         }
@@ -119,7 +123,7 @@ impl Encoder {
         self.map(key, entries)
     }
 
-    fn map(&mut self, key: &[GoStr], entries: &Entries) -> Result<(), Fault> {
+    fn map(&mut self, key: &[GoStr], entries: &[(GoStr, Value)]) -> Result<(), Fault> {
         for tables in [false, true] {
             for (name, value) in entries {
                 if is_table(value)? == tables {
@@ -143,6 +147,12 @@ impl Encoder {
                 self.out.push_str(&format!("[{}]", items.join(", ")));
             }
             Value::List(list) => return self.array(list),
+            Value::Object(object) if object.type_name() == "time.Duration" => {
+                self.quoted(&GoStr::from(object.text().unwrap_or_default()));
+            }
+            Value::Object(object) if object.number().is_some() => {
+                return object.number().map_or(Ok(()), |number| self.element(number));
+            }
             Value::Map(_) | Value::Object(_) => return self.inline(&entries(value)),
             other => match other.as_int() {
                 Some(number) => self.out.push_str(&number.to_string()),
@@ -164,7 +174,7 @@ impl Encoder {
         Ok(())
     }
 
-    fn inline(&mut self, entries: &Entries) -> Result<(), Fault> {
+    fn inline(&mut self, entries: &[(GoStr, Value)]) -> Result<(), Fault> {
         self.out.push('{');
         let mut first = true;
         for tables in [false, true] {
@@ -199,14 +209,17 @@ impl Encoder {
     }
 }
 
+/// What a table holds: a map by its keys, a struct by the order of its fields, those of embedded structs among them.
 fn entries(value: &Value) -> Entries {
     match value {
-        Value::Map(map) => map.entries().clone(),
-        Value::Object(object) => {
-            object.fields().iter().map(|field| (GoStr::from(field.name), field.value.clone())).collect()
-        }
+        Value::Map(map) => map.snapshot(),
+        Value::Object(object) => object.fields().iter().flat_map(fields).collect(),
         _ => Entries::new(),
     }
+}
+
+fn fields(field: &Field) -> Entries {
+    if field.embedded { entries(&field.value) } else { vec![(GoStr::from(field.name), field.value.clone())] }
 }
 
 fn shape(value: &Value) -> Result<Shape, Fault> {
@@ -214,6 +227,7 @@ fn shape(value: &Value) -> Result<Shape, Fault> {
         Value::Nil => Shape::Nil,
         Value::Map(map) if map.is_nil() => Shape::Nil,
         Value::Map(_) => Shape::Table,
+        Value::Object(object) if object.number().is_some() => Shape::Plain,
         Value::Object(object) => {
             if object.is_nil() {
                 Shape::Nil

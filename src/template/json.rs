@@ -3,7 +3,7 @@
 use serde_json::{Number, Value as Json};
 
 use super::funcs::Fault;
-use super::object::Object;
+use super::object::{Object, json_members};
 use super::value::{List, Map, Value};
 use crate::limits::stack::levels;
 
@@ -64,11 +64,11 @@ fn encode(value: &Value, depth: usize) -> Result<Json, Fault> {
         Value::List(list) => encode_list(list, depth)?,
         Value::Map(map) => encode_map(map, depth)?,
         Value::Object(object) if object.is_nil() => Json::Null,
-        Value::Object(object) => match object.json() {
-            Some(json) => json,
-            None if object.fields().is_empty() && object.text().is_some() => Json::from(object.text()),
-            None => encode_fields(object.as_ref(), depth)?,
-        },
+        Value::Object(object) if let Some(number) = object.number() => encode(number, depth)?,
+        Value::Object(object) if object.fields().is_empty() && object.text().is_some() => {
+            Json::from(object.text())
+        }
+        Value::Object(object) => encode_fields(object.as_ref(), depth)?,
         Value::Func(_) => return Err(Fault::new(format!("json: unsupported type: {}", value.type_name()))),
     })
 }
@@ -84,8 +84,8 @@ fn text(bytes: &[u8]) -> String {
 }
 
 fn encode_fields(object: &dyn Object, depth: usize) -> Result<Json, Fault> {
-    let fields = object.fields().iter();
-    let pairs = fields.map(|field| Ok((field.name.to_owned(), encode(&field.value, depth + 1)?)));
+    let members = json_members(object).into_iter();
+    let pairs = members.map(|(name, value)| Ok((name.to_owned(), encode(&value, depth + 1)?)));
     pairs.collect::<Result<_, Fault>>().map(Json::Object)
 }
 

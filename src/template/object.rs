@@ -33,12 +33,29 @@ pub struct Field {
     pub interface: bool,
     /// Whether its own fields and methods are promoted to the outer struct.
     pub embedded: bool,
+    /// Its name in JSON, where that is another one.
+    pub tag: Option<Tag>,
+}
+
+/// The `json` tag of a field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tag {
+    /// Its name in JSON.
+    pub name: &'static str,
+    /// Whether an empty value is left out.
+    pub omit_empty: bool,
 }
 
 impl Field {
     /// A plain field of a concrete type.
     pub fn new(name: &'static str, value: impl Into<Value>) -> Self {
-        Self { name, value: value.into(), interface: false, embedded: false }
+        Self { name, value: value.into(), interface: false, embedded: false, tag: None }
+    }
+
+    /// The same field with a name of its own in JSON.
+    #[must_use]
+    pub fn tagged(self, name: &'static str, omit_empty: bool) -> Self {
+        Self { tag: Some(Tag { name, omit_empty }), ..self }
     }
 
     /// An embedded struct, whose fields and methods are promoted.
@@ -85,8 +102,8 @@ pub trait Object: Any {
         false
     }
 
-    /// The value as `encoding/json` writes it, for types whose tags rename or leave out fields.
-    fn json(&self) -> Option<serde_json::Value> {
+    /// The number that it is, for named numbers.
+    fn number(&self) -> Option<&Value> {
         None
     }
 }
@@ -141,6 +158,37 @@ impl Object for Struct {
     }
 }
 
+/// A named number with a text of its own: `time.Month`, `time.Weekday`, `time.Duration`.
+#[derive(Clone, Debug)]
+pub struct Named {
+    /// The type as `%T` prints it.
+    pub name: &'static str,
+    /// The number, of the type that it is made of.
+    pub number: Value,
+    /// What `String()` gives.
+    pub text: String,
+    /// Exported methods.
+    pub methods: &'static [Method],
+}
+
+impl Object for Named {
+    fn type_name(&self) -> &'static str {
+        self.name
+    }
+
+    fn number(&self) -> Option<&Value> {
+        Some(&self.number)
+    }
+
+    fn methods(&self) -> &'static [Method] {
+        self.methods
+    }
+
+    fn text(&self) -> Option<String> {
+        Some(self.text.clone())
+    }
+}
+
 /// A nil pointer of a named type.
 #[derive(Clone, Copy, Debug)]
 pub struct NilPointer(pub &'static str);
@@ -152,6 +200,28 @@ impl Object for NilPointer {
 
     fn is_nil(&self) -> bool {
         true
+    }
+}
+
+/// What `encoding/json` writes of a struct, in order: fields by the names of their tags, those of embedded structs among
+/// them, without the empty ones that are to be left out.
+pub fn json_members(object: &dyn Object) -> Vec<(&'static str, Value)> {
+    let mut out = Vec::new();
+    for field in object.fields() {
+        match (&field.value, field.tag) {
+            (Value::Object(inner), None) if field.embedded => out.extend(json_members(inner.as_ref())),
+            (value, Some(tag)) if tag.omit_empty && is_empty(value) => {}
+            (value, tag) => out.push((tag.map_or(field.name, |tag| tag.name), value.clone())),
+        }
+    }
+    out
+}
+
+/// What `omitempty` leaves out: no struct is ever empty.
+fn is_empty(value: &Value) -> bool {
+    match value {
+        Value::Object(object) => object.is_nil(),
+        other => !other.truth(),
     }
 }
 

@@ -456,6 +456,9 @@ impl Printer {
         if let Some(text) = object.text().filter(|_| method && !object.is_nil()) {
             return self.string(value, text.as_bytes(), verb);
         }
+        if let Some(number) = object.number() {
+            return self.number(value, number, verb);
+        }
         match object.type_name().strip_prefix('*') {
             // Pointers print as addresses below the top, so that cycles end.
             Some(_) if depth > 0 || object.is_nil() => self.pointer(value, verb),
@@ -464,6 +467,14 @@ impl Printer {
                 self.fields(object, name, verb, depth);
             }
             None => self.fields(object, object.type_name(), verb, depth),
+        }
+    }
+
+    /// A named number; a wrong verb names its own type.
+    fn number(&mut self, value: &Value, number: &Value, verb: char) {
+        match number {
+            Value::Int(n) | Value::Int64(n) => self.integer(value, n.cast_unsigned(), true, verb),
+            other => self.value(other, verb, 0),
         }
     }
 

@@ -369,7 +369,10 @@ impl Value {
 
     /// The name of `reflect.ValueOf(v).Kind()` (`invalid` for nil).
     pub fn kind(&self) -> &'static str {
-        self.ty().map_or("invalid", |ty| ty.kind())
+        match self {
+            Self::Object(object) if let Some(number) = object.number() => number.kind(),
+            _ => self.ty().map_or("invalid", |ty| ty.kind()),
+        }
     }
 
     /// The zero value of a type.
@@ -404,7 +407,7 @@ impl Value {
             Self::String(s) | Self::Bytes(s) => !s.is_empty(),
             Self::List(list) => !list.is_empty(),
             Self::Map(map) => !map.is_empty(),
-            Self::Object(object) => !object.is_nil(),
+            Self::Object(object) => object.number().map_or(!object.is_nil(), Self::truth),
             Self::Func(_) => true,
         }
     }

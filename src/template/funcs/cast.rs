@@ -7,7 +7,7 @@ use crate::template::value::{GoStr, Value};
 
 /// A Go `int64` result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Int64(pub(super) i64);
+pub(crate) struct Int64(pub(crate) i64);
 
 impl Output for Int64 {
     const TYPE: Type = Type::Int64;
@@ -100,7 +100,7 @@ pub(super) fn to_float64(value: &Value) -> f64 {
 }
 
 /// `strconv.ParseFloat`: decimal and hexadecimal floats, `inf` and `nan`.
-fn parse_float(text: &str) -> Option<f64> {
+pub(crate) fn parse_float(text: &str) -> Option<f64> {
     let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
     if unsigned.len() > 1 && unsigned.as_bytes().get(..2).is_some_and(|p| p.eq_ignore_ascii_case(b"0x")) {
         let value = parse_hex_float(unsigned.get(2..)?)?;

@@ -26,6 +26,7 @@ fn basic(value: &Value) -> Option<Basic<'_>> {
         Value::Uint64(n) => Basic::Uint(*n),
         Value::Float(f) => Basic::Float(*f),
         Value::String(text) => Basic::String(text),
+        Value::Object(object) => return object.number().and_then(basic),
         _ => return None,
     })
 }

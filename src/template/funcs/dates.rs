@@ -39,7 +39,7 @@ fn local(engine: &mut dyn Engine) -> Zone {
 fn ago(engine: &mut dyn Engine, date: &Value) -> String {
     let at = instant(engine, date);
     let passed = now(engine).nanos - at.nanos;
-    duration::print(duration::round_to_second(saturated(passed)))
+    duration::print(duration::round(saturated(passed), SECOND))
 }
 
 fn saturated(nanos: i128) -> i64 {

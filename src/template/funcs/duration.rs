@@ -1,6 +1,10 @@
 //! Go's `time.Duration`: nanoseconds, read and written as `1h2m3.5s`.
 
+use super::{Int64, Param};
+use crate::template::object::{Method, Named};
 use crate::template::quote::quote;
+use crate::template::types::Type;
+use crate::template::value::Value;
 
 /// One second.
 pub(super) const SECOND: i64 = 1_000_000_000;
@@ -9,7 +13,7 @@ pub(super) const SECOND: i64 = 1_000_000_000;
 ///
 /// # Errors
 /// Go's words for what is no duration.
-pub(super) fn parse(text: &str) -> Result<i64, String> {
+pub(crate) fn parse(text: &str) -> Result<i64, String> {
     let invalid = || format!("time: invalid duration {}", quote(text));
     let (negative, mut rest) = match text.as_bytes().first() {
         Some(b'-') => (true, text.get(1..).unwrap_or_default()),
@@ -120,9 +124,70 @@ fn fixed(nanos: u64, unit: u64) -> String {
     format!("{whole}.{}", digits.trim_end_matches('0'))
 }
 
-/// `Duration.Round` to seconds: halves go away from zero.
-pub(super) fn round_to_second(nanos: i64) -> i64 {
-    let rest = nanos % SECOND;
+/// A `time.Duration`.
+pub(crate) fn named(nanos: i64) -> Named {
+    Named { name: "time.Duration", number: Value::Int64(nanos), text: print(nanos), methods: METHODS }
+}
+
+/// The methods of a `time.Duration`.
+static METHODS: &[Method] = &[
+    Method { name: "Abs", func: crate::func!("Abs", |own: Nanos| named(own.0.saturating_abs())) },
+    Method { name: "Hours", func: crate::func!("Hours", |own: Nanos| in_unit(own.0, 3_600 * SECOND)) },
+    Method { name: "Microseconds", func: crate::func!("Microseconds", |own: Nanos| Int64(own.0 / 1_000)) },
+    Method {
+        name: "Milliseconds",
+        func: crate::func!("Milliseconds", |own: Nanos| Int64(own.0 / 1_000_000)),
+    },
+    Method { name: "Minutes", func: crate::func!("Minutes", |own: Nanos| in_unit(own.0, 60 * SECOND)) },
+    Method { name: "Nanoseconds", func: crate::func!("Nanoseconds", |own: Nanos| Int64(own.0)) },
+    Method {
+        name: "Round",
+        func: crate::func!("Round", |own: Nanos, unit: Nanos| named(round(own.0, unit.0))),
+    },
+    Method { name: "Seconds", func: crate::func!("Seconds", |own: Nanos| in_unit(own.0, SECOND)) },
+    Method { name: "String", func: crate::func!("String", |own: Nanos| print(own.0)) },
+    Method {
+        name: "Truncate",
+        func: crate::func!("Truncate", |own: Nanos, unit: Nanos| named(truncate(own.0, unit.0))),
+    },
+];
+
+/// A `time.Duration` as an argument, in nanoseconds.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Nanos(pub(super) i64);
+
+impl Param for Nanos {
+    const TYPE: Type = Type::Object("time.Duration");
+    type Arg<'a> = Nanos;
+
+    fn take(arguments: &mut &[Value]) -> Self {
+        let Some((first, rest)) = arguments.split_first() else { return Self(0) };
+        *arguments = rest;
+        Self(first.object::<Named>().and_then(|named| named.number.as_int()).unwrap_or_default())
+    }
+}
+
+/// Nanoseconds in a larger unit, added as Go adds them.
+#[expect(clippy::cast_precision_loss, reason = "Go rounds alike")]
+pub(crate) fn in_unit(nanos: i64, unit: i64) -> f64 {
+    (nanos / unit) as f64 + (nanos % unit) as f64 / unit as f64
+}
+
+/// `Duration.Truncate`: towards zero; nothing is cut to what is not positive.
+pub(crate) fn truncate(nanos: i64, unit: i64) -> i64 {
+    if unit > 0 { nanos - nanos % unit } else { nanos }
+}
+
+/// `Duration.Round`: halves go away from zero; nothing is rounded to what is not positive.
+pub(crate) fn round(nanos: i64, unit: i64) -> i64 {
+    if unit <= 0 {
+        return nanos;
+    }
+    let rest = nanos % unit;
     let down = nanos - rest;
-    if rest.abs() * 2 < SECOND { down } else { down.saturating_add(SECOND * rest.signum()) }
+    if rest.unsigned_abs() * 2 < unit.unsigned_abs() {
+        down
+    } else {
+        down.saturating_add(unit * rest.signum())
+    }
 }

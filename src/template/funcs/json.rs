@@ -4,7 +4,7 @@ use super::Fault;
 use super::time::Time;
 use crate::limits::stack::levels;
 use crate::template::float::format_float;
-use crate::template::object::Object;
+use crate::template::object::{Object, json_members};
 use crate::template::quote::{Escape, quote, quote_rune};
 use crate::template::value::{GoStr, Map, Value};
 
@@ -121,13 +121,13 @@ impl Writer {
             self.text("null");
         } else if let Some(time) = value.object::<Time>() {
             self.string(time.format("2006-01-02T15:04:05.999999999Z07:00").as_bytes());
-        } else if let Some(json) = object.json() {
-            self.text(&crate::yaml::json::encode(&json));
+        } else if let Some(number) = object.number() {
+            self.value(number)?;
         } else if let Some(text) = object.text().filter(|_| object.fields().is_empty()) {
             self.string(text.as_bytes());
         } else {
-            self.members(b"{}", object.fields().iter(), |writer, field| {
-                writer.member(field.name.as_bytes(), &field.value)
+            self.members(b"{}", json_members(object).into_iter(), |writer, (name, value)| {
+                writer.member(name.as_bytes(), &value)
             })?;
         }
         Ok(())

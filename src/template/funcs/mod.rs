@@ -34,7 +34,7 @@ mod certs;
 mod cipher;
 mod cast;
 mod decimal;
-mod duration;
+pub(crate) mod duration;
 pub mod json;
 mod layout;
 mod merge;
@@ -57,6 +57,7 @@ use super::types::Type;
 use super::value::{GoStr, Value};
 use crate::limits::Limits;
 
+pub(crate) use cast::{Int64, parse_float};
 pub use typed::{EngineFn, Output, Param, PlainFn, Signature, Strings};
 
 /// What a function answers when it fails.

@@ -6,11 +6,11 @@ use std::rc::Rc;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use super::duration;
+use super::duration::{self, Nanos};
 use super::layout::{self, Fields};
 use super::{Fault, Output, Param};
 use crate::func;
-use crate::template::object::{Method, Object};
+use crate::template::object::{Method, Named, Object};
 use crate::template::types::Type;
 use crate::template::value::Value;
 
@@ -217,38 +217,21 @@ impl Param for At<'_> {
     }
 }
 
-/// A named number with a text of its own: `time.Month`, `time.Weekday`, `time.Duration`.
-#[derive(Clone, Debug)]
-struct Named {
-    type_name: &'static str,
-    text: String,
-}
-
-impl Object for Named {
-    fn type_name(&self) -> &'static str {
-        self.type_name
-    }
-
-    fn text(&self) -> Option<String> {
-        Some(self.text.clone())
-    }
-}
-
-impl Output for Named {
-    const TYPE: Type = Type::Interface;
-
-    fn output(self) -> Result<Value, Fault> {
-        Ok(Value::from(Rc::new(self)))
-    }
-}
-
 macro_rules! methods {
     ($($name:literal => $function:expr),+ $(,)?) => {
         &[$(Method { name: $name, func: func!($name, $function) }),+]
     };
 }
 
+/// The only method of months and weekdays.
+static NAME: &[Method] = methods! { "String" => name };
+
+fn name(own: &Value) -> String {
+    own.object::<Named>().map(|own| own.text.clone()).unwrap_or_default()
+}
+
 static METHODS: &[Method] = methods! {
+    "Add" => add,
     "AddDate" => add_date,
     "After" => after,
     "Before" => before,
@@ -273,6 +256,11 @@ static METHODS: &[Method] = methods! {
     "Year" => year,
     "YearDay" => year_day,
 };
+
+fn add(at: At<'_>, duration: Nanos) -> Time {
+    let time = at.get();
+    Time { nanos: time.nanos + i128::from(duration.0), ..time }
+}
 
 fn add_date(at: At<'_>, years: i64, months: i64, days: i64) -> Time {
     let time = at.get();
@@ -324,7 +312,9 @@ fn minute(at: At<'_>) -> i64 {
 }
 
 fn month(at: At<'_>) -> Named {
-    Named { type_name: "time.Month", text: at.get().format("January") }
+    let time = at.get();
+    let number = Value::Int(time.fields().civil.month);
+    Named { name: "time.Month", number, text: time.format("January"), methods: NAME }
 }
 
 fn nanosecond(at: At<'_>) -> i64 {
@@ -341,7 +331,7 @@ fn string(at: At<'_>) -> String {
 
 fn sub(a: At<'_>, b: At<'_>) -> Named {
     let nanos = (a.get().nanos - b.get().nanos).clamp(i64::MIN.into(), i64::MAX.into());
-    Named { type_name: "time.Duration", text: duration::print(i64::try_from(nanos).unwrap_or(0)) }
+    duration::named(i64::try_from(nanos).unwrap_or(0))
 }
 
 fn utc(at: At<'_>) -> Time {
@@ -370,7 +360,11 @@ fn unix_nano(at: At<'_>) -> super::cast::Int64 {
 }
 
 fn weekday(at: At<'_>) -> Named {
-    Named { type_name: "time.Weekday", text: at.get().format("Monday") }
+    let time = at.get();
+    let names = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
+    let text = time.format("Monday");
+    let number = names.into_iter().zip(0..).find(|(name, _)| *name == text).map_or(0, |(_, number)| number);
+    Named { name: "time.Weekday", number: Value::Int(number), text, methods: NAME }
 }
 
 fn year(at: At<'_>) -> i64 {

@@ -1,7 +1,7 @@
 //! From typed Rust functions to Go signatures and back.
 
 use super::{Engine, Fault};
-use crate::template::object::Object;
+use crate::template::object::{Named, Object};
 use crate::template::types::{DICT, INTS, LIST, STRINGS, Type};
 use crate::template::value::{GoStr, List, Map, Value};
 use std::rc::Rc;
@@ -256,6 +256,15 @@ impl Output for Vec<i64> {
 
     fn output(self) -> Result<Value, Fault> {
         Ok(Value::ints(self))
+    }
+}
+
+impl Output for Named {
+    // Only Helm's durations and methods of times give such numbers.
+    const TYPE: Type = Type::Object("time.Duration");
+
+    fn output(self) -> Result<Value, Fault> {
+        Ok(Value::from(Rc::new(self)))
     }
 }
 

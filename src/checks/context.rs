@@ -82,20 +82,21 @@ impl Compared {
     #[must_use]
     pub fn structural(&self, crd: &Arc<Value>, version: &str) -> Option<Arc<Structural>> {
         let known = self.schemas.iter().find(|(of, name, _)| Arc::ptr_eq(of, crd) && name == version);
-        known.map_or_else(|| structural(crd, version), |(_, _, schema)| schema.clone())
+        let unknown = || versions(crd).find(|of| k8s::text(of, "/name") == version).and_then(schema);
+        known.map_or_else(unknown, |(_, _, schema)| schema.clone())
     }
 }
 
 /// Every version of a definition with its schema.
 fn compiled(crd: &Arc<Value>) -> impl Iterator<Item = Compiled> {
-    let versions = crd.at("/spec/versions").and_then(Value::as_array).into_iter().flatten();
-    let names = versions.map(|version| k8s::text(version, "/name").to_owned());
-    names.map(|name| (Arc::clone(crd), name.clone(), structural(crd, &name)))
+    versions(crd).map(|version| (Arc::clone(crd), k8s::text(version, "/name").to_owned(), schema(version)))
 }
 
-fn structural(crd: &Value, version: &str) -> Option<Arc<Structural>> {
-    let versions = crd.at("/spec/versions").and_then(Value::as_array)?;
-    let version = versions.iter().find(|candidate| k8s::text(candidate, "/name") == version)?;
+fn versions(crd: &Value) -> impl Iterator<Item = &Value> {
+    crd.at("/spec/versions").and_then(Value::as_array).into_iter().flatten()
+}
+
+fn schema(version: &Value) -> Option<Arc<Structural>> {
     Structural::compile(version.at("/schema/openAPIV3Schema")?, KubeVersion::default()).ok()
 }
 

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use crate::chart::Values;
 use crate::cluster::simulated::Conditions;
+use crate::cluster::simulated::conditions::LONGEST;
 use crate::limits::Limits;
 use crate::upgrade::fate::Snapshot;
 use crate::upgrade::outcome::Outcome;
@@ -270,9 +271,6 @@ pub struct Played {
     pub outcomes: Vec<Outcome>,
 }
 
-/// Seconds that one step may wait.
-const LONGEST_WAIT: f64 = 1_000_000.0;
-
 impl Scenario {
     /// Reads a scenario file.
     ///
@@ -291,8 +289,8 @@ impl Scenario {
                     stage.deeds()
                 )));
             }
-            if let Some(wait) = stage.wait.filter(|wait| !(0.0..=LONGEST_WAIT).contains(wait)) {
-                let problem = format!("wait: {wait} seconds are not between 0 and {LONGEST_WAIT}");
+            if let Some(wait) = stage.wait.filter(|wait| !(0.0..=LONGEST).contains(wait)) {
+                let problem = format!("wait: {wait} seconds are not between 0 and {LONGEST}");
                 return Err(stage.error(&problem));
             }
         }

@@ -39,6 +39,13 @@ pub fn unpack(data: &[u8], helm: Helm, limits: &Limits) -> Result<Vec<File>, Err
     Ok(unpacker.files)
 }
 
+/// Whether what one Helm version unpacked is what another would: only single files may be too large for it.
+#[must_use]
+pub fn suits(files: &[File], helm: Helm, limits: &Limits) -> bool {
+    let fits = |file: &File| (file.data.len() + BYTE_ORDER_MARK.len()) as u64 <= limits.file_bytes;
+    !helm.bounds_single_files() || files.iter().all(fits)
+}
+
 /// Refuses what is no gzip file at all, as Helm does before it opens a chart by path.
 ///
 /// # Errors

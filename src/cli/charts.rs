@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use super::args::{Global, ReleaseFlags, ValuesFlags};
 use super::exit::Error;
 use super::settings;
-use crate::chart::{Chart, File, Helm, Values, detect, ignore, values_input};
+use crate::chart::{Chart, File, Helm, Values, archive, detect, ignore, values_input};
 use crate::limits::Limits;
 use crate::render::Options;
 use crate::report::model::ChartInfo;
@@ -22,6 +22,8 @@ pub(crate) struct Loaded {
     limits: Limits,
     /// As Helm 4 reads it, once somebody asked.
     read: OnceLock<Arc<Chart>>,
+    /// The files of an archive, once somebody took it apart.
+    unpacked: OnceLock<Vec<File>>,
 }
 
 impl Loaded {
@@ -34,7 +36,7 @@ impl Loaded {
     fn of(fetched: Fetched, limits: Limits) -> Self {
         let Fetched { reference, digest, content, .. } = fetched;
         let info = ChartInfo { reference, digest: digest.unwrap_or_default(), ..ChartInfo::default() };
-        Self { info, content, limits, read: OnceLock::new() }
+        Self { info, content, limits, read: OnceLock::new(), unpacked: OnceLock::new() }
     }
 
     /// Fetches a chart and reads its name and version.
@@ -97,9 +99,19 @@ impl Loaded {
         if Path::new(&self.info.reference).is_file() {
             detect::archive(&absolute(Path::new(&self.info.reference)), bytes, helm, &self.limits)?;
         }
-        let chart = Chart::from_archive(bytes, helm, &self.limits)?;
+        let chart = Chart::from_files(self.unpack(bytes, helm)?, helm, &self.limits)?;
         detect::format(&chart.metadata.api_version, helm)?;
         Ok(chart)
+    }
+
+    fn unpack(&self, bytes: &[u8], helm: Helm) -> Result<Vec<File>, crate::chart::Error> {
+        let suits = |files: &&Vec<File>| archive::suits(files, helm, &self.limits);
+        if let Some(files) = self.unpacked.get().filter(suits) {
+            return Ok(files.clone());
+        }
+        let files = archive::unpack(bytes, helm, &self.limits)?;
+        let _ = self.unpacked.set(files.clone());
+        Ok(files)
     }
 }
 

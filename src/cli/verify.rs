@@ -67,16 +67,23 @@ fn verify(pair: &Pair, flags: &EngineFlags, gate: &OutputFlags, global: &Global)
     let given = flags.state.as_deref().map(|path| state::read(path, &limits)).transpose()?;
     let renderer = Renders::new(Engines);
     let parts = parts(pair, flags, given.as_ref(), global)?;
-    let scenery = Scenery::new(pair, &parts, &renderer, given)?;
     let sizes = Arc::new(Sizes::default());
-    let rehearsals = std::thread::scope(|scope| {
-        // Found out beside the rehearsals, which need neither; a size only as far as that it fits.
-        let beside = || {
-            let _ = (scenery.compared(), scenery.impure(), sizes.of(&scenery.release()));
-        };
-        let _ = stack::spawn(scope, beside);
-        engine::run(&parts, &renderer, &sizes, flags, Terminal::new(global.color))
-    })?;
+    let set_up = || Scenery::new(pair, &parts, &renderer, given);
+    let rehearse = || engine::run(&parts, &renderer, &sizes, flags, Terminal::new(global.color));
+    let (scenery, rehearsals) = match flags.engine {
+        Engine::Sim => std::thread::scope(|scope| {
+            // Found out beside the rehearsals, which need none of it; a size only as far as that it fits.
+            let scenery = stack::spawn(scope, || {
+                let scenery = set_up()?;
+                let _ = (scenery.compared(), scenery.impure(), sizes.of(&scenery.release()));
+                Ok(scenery)
+            });
+            let rehearsals = rehearse();
+            Ok::<_, Error>((engine::joined(scenery)?, rehearsals?))
+        }),
+        // No cluster is made or changed for charts that can't be rendered.
+        Engine::Kind | Engine::Cluster => Ok((set_up()?, rehearse()?)),
+    }?;
     let findings = scenery.findings(&rehearsals, &sizes);
     // The program is about to end, and the system is quicker to take memory back than its owners to give it.
     std::mem::forget(renderer);

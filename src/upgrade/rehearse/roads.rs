@@ -108,28 +108,85 @@ pub(super) fn explore(
 
 impl Explorer<'_> {
     fn all(&self) -> Result<Vec<Way>, Unreachable> {
-        let plain = self.plain();
-        let (way, stderr) = self.way(&plain)?;
-        let mut recipes: Vec<Recipe> = self.forced(&plain, &stderr).into_iter().collect();
+        let (mut ways, stderr) = self.ways(&self.plain())?;
         if stderr.contains("invalid ownership metadata") {
-            recipes.extend(self.around_ownership());
+            let mut recipes = self.around_ownership();
             // What the values do is the same on every way.
             recipes.iter_mut().skip(1).for_each(|recipe| recipe.reuse = false);
+            // Each way goes on its own copy of the cluster.
+            let around = side_by_side(&recipes, |recipe| self.ways(recipe))?;
+            ways.extend(around.into_iter().flat_map(|(ways, _)| ways));
         }
-        let mut ways = vec![way];
-        // Each way goes on its own copy of the cluster.
-        ways.extend(side_by_side(&recipes, |recipe| self.with_forced(recipe))?.into_iter().flatten());
         Ok(ways)
     }
 
-    /// A way, and after it the one that forces past conflicts which stopped it.
-    fn with_forced(&self, recipe: &Recipe) -> Result<Vec<Way>, Unreachable> {
-        let (way, stderr) = self.way(recipe)?;
-        let mut ways = vec![way];
-        if let Some(forced) = self.forced(recipe, &stderr) {
-            ways.push(self.way(&forced)?.0);
+    /// A way with everything that follows, and after it the one that forces past conflicts which stopped it; also the
+    /// upgrade's stderr.
+    fn ways(&self, recipe: &Recipe) -> Result<(Vec<Way>, String), Unreachable> {
+        let upgraded = self.upgraded(recipe)?;
+        let done = side_by_side(&self.jobs(recipe, &upgraded), |job| self.work(recipe, &upgraded, job))?;
+        let (mut operations, mut more) = (vec![upgraded.operation], Vec::new());
+        for (of_this_way, ways) in done {
+            operations.extend(of_this_way);
+            more.extend(ways);
         }
-        Ok(ways)
+        let sets = recipe.sets.iter().map(|set| format!("--set {set}"));
+        let way = Way {
+            name: recipe.name.clone(),
+            summary: recipe.summary.clone(),
+            made_by: self.base.made_by.clone(),
+            flags: recipe.flags.iter().cloned().chain(sets).collect(),
+            prepare: upgraded.prepare,
+            loses_already: self.loses_already.clone(),
+            operations,
+        };
+        Ok((std::iter::once(way).chain(more).collect(), upgraded.stderr))
+    }
+
+    /// The upgrade of a way, under every condition that comes into play.
+    fn upgraded(&self, recipe: &Recipe) -> Result<Upgraded, Unreachable> {
+        let mut start = self.base.course.fork();
+        let prepare = self.prepare(&mut start, recipe)?;
+        let webhooks = has_webhooks(start.snapshot()?.as_ref());
+        let hooks = self.hooks(&[HookEvent::PreUpgrade, HookEvent::PostUpgrade]);
+        let (mut reached, mut tries) = (Vec::new(), Vec::new());
+        for (course, one) in self.ends(&start, &trials(hooks, webhooks), &self.upgrade(recipe, &[]), "")? {
+            let condition = one.conditions.first().cloned().unwrap_or_default();
+            reached.push((condition, course, one.command_verdict(), one.step.exit_code));
+            tries.push(one);
+        }
+        let stderr = tries.first().map(|one| one.step.stderr.clone()).unwrap_or_default();
+        let flags = recipe.flags.clone();
+        let operation = Operation { name: "upgrade".to_owned(), flags, outcomes: gather(tries) };
+        let refused = reached.iter().all(|(_, _, verdict, _)| *verdict == Verdict::Refused);
+        let reached = distinct(reached);
+        Ok(Upgraded { start, prepare, hooks, webhooks, refused, reached, operation, stderr })
+    }
+
+    /// What is done besides and after an upgrade, the longest first; nothing of its own after one that was refused.
+    fn jobs(&self, recipe: &Recipe, upgraded: &Upgraded) -> Vec<Job> {
+        let mut jobs: Vec<Job> = self.forced(recipe, &upgraded.stderr).map(Job::Force).into_iter().collect();
+        if !upgraded.refused {
+            jobs.extend([Job::Undo, Job::Reuse]);
+            jobs.extend(self.what_follows(recipe, upgraded.webhooks).into_iter().map(Job::Follow));
+        }
+        jobs
+    }
+
+    fn work(
+        &self,
+        recipe: &Recipe,
+        upgraded: &Upgraded,
+        job: &Job,
+    ) -> Result<(Vec<Operation>, Vec<Way>), Unreachable> {
+        let Upgraded { start, hooks, webhooks, .. } = upgraded;
+        let one = |operation: Option<Operation>| (operation.into_iter().collect(), Vec::new());
+        Ok(match job {
+            Job::Force(forced) => (Vec::new(), self.ways(forced)?.0),
+            Job::Undo => one(self.undoing(start, recipe, *hooks, *webhooks)?),
+            Job::Reuse => one(self.reusing(start, recipe)?),
+            Job::Follow(next) => (self.insisting(&upgraded.reached, next)?, Vec::new()),
+        })
     }
 
     /// What uninstalling the installed release deletes; only definitions in it take more along than themselves.
@@ -235,47 +292,6 @@ impl Explorer<'_> {
         }
     }
 
-    /// One way with everything that follows; also the plain upgrade's stderr.
-    fn way(&self, recipe: &Recipe) -> Result<(Way, String), Unreachable> {
-        let mut start = self.base.course.fork();
-        let prepare = self.prepare(&mut start, recipe)?;
-        let webhooks = has_webhooks(start.snapshot()?.as_ref());
-        let hooks = self.hooks(&[HookEvent::PreUpgrade, HookEvent::PostUpgrade]);
-        let (mut reached, mut tries) = (Vec::new(), Vec::new());
-        for (course, one) in self.ends(&start, &trials(hooks, webhooks), &self.upgrade(recipe, &[]), "")? {
-            let condition = one.conditions.first().cloned().unwrap_or_default();
-            reached.push((condition, course, one.command_verdict(), one.step.exit_code));
-            tries.push(one);
-        }
-        let stderr = tries.first().map(|one| one.step.stderr.clone()).unwrap_or_default();
-        let refused = reached.iter().all(|(_, _, verdict, _)| *verdict == Verdict::Refused);
-        let mut operations = vec![Operation {
-            name: "upgrade".to_owned(),
-            flags: recipe.flags.clone(),
-            outcomes: gather(tries),
-        }];
-        if !refused {
-            operations.extend(self.undoing(&start, recipe, hooks, webhooks)?);
-            operations.extend(self.reusing(&start, recipe)?);
-            operations.extend(self.follow_ups(recipe, &distinct(reached), webhooks)?);
-        }
-        let way = Way {
-            name: recipe.name.clone(),
-            summary: recipe.summary.clone(),
-            made_by: self.base.made_by.clone(),
-            flags: recipe
-                .flags
-                .iter()
-                .cloned()
-                .chain(recipe.sets.iter().map(|set| format!("--set {set}")))
-                .collect(),
-            prepare,
-            loses_already: self.loses_already.clone(),
-            operations,
-        };
-        Ok((way, stderr))
-    }
-
     /// How a command ends under the first set of conditions, and under those of the others that came into play then.
     fn ends(
         &self,
@@ -349,17 +365,6 @@ impl Explorer<'_> {
     fn new_images(&self) -> Vec<String> {
         let (Some(before), Some(after)) = (&self.before, &self.after) else { return Vec::new() };
         images(after).difference(&images(before)).cloned().collect()
-    }
-
-    fn follow_ups(
-        &self,
-        recipe: &Recipe,
-        states: &[Reached],
-        webhooks: bool,
-    ) -> Result<Vec<Operation>, Unreachable> {
-        let what = self.what_follows(recipe, webhooks);
-        let operations = side_by_side(&what, |next| self.insisting(states, next))?;
-        Ok(operations.into_iter().flatten().collect())
     }
 
     /// What may come after an upgrade.
@@ -545,6 +550,36 @@ fn joined(prefix: &str, condition: &str) -> String {
 
 /// Where a command led, and how it ended.
 type End = (Course<Simulated>, Try);
+
+/// An upgrade that was tried, and what led to it.
+struct Upgraded {
+    /// The cluster before it, with what was prepared by hand.
+    start: Course<Simulated>,
+    /// The commands of that.
+    prepare: Vec<String>,
+    /// Whether the upgrade runs hooks.
+    hooks: bool,
+    /// Whether anybody guards writes with a webhook.
+    webhooks: bool,
+    /// Whether it ended before it changed anything, under every condition.
+    refused: bool,
+    reached: Vec<Reached>,
+    operation: Operation,
+    /// What the first try said.
+    stderr: String,
+}
+
+/// What is done besides and after an upgrade; none waits for another.
+enum Job {
+    /// The same way, forced past conflicts.
+    Force(Recipe),
+    /// The upgrade with the flag that undoes it.
+    Undo,
+    /// The upgrade with the old chart's values.
+    Reuse,
+    /// What comes after it.
+    Follow(Next),
+}
 
 /// One thing that may come after an upgrade.
 struct Next {

@@ -12,6 +12,7 @@ mod diff;
 mod engine;
 mod explain;
 mod golden;
+mod machine;
 mod output;
 mod pair;
 mod pull;

@@ -6,6 +6,7 @@ use std::path::Path;
 use super::args::{Global, Template};
 use super::charts::{self, Loaded};
 use super::exit::{Error, Exit};
+use super::machine::Machine;
 use super::settings;
 use super::terminal;
 use crate::chart::{Helm, go_text};
@@ -16,7 +17,8 @@ use crate::render::{self, Options, PrintOptions, Render};
 pub(crate) fn run(arguments: &Template, global: &Global) -> Result<Exit, Error> {
     let helm = charts::helm_version(&arguments.helm)?;
     let limits = settings::limits(&global.limits);
-    let (release, reference) = match names(arguments, &limits) {
+    let base = base(helm, limits)?;
+    let (release, reference) = match names(arguments, &base) {
         Ok(names) => names,
         Err(error) => return Ok(refuse(&render::Error::before(error))),
     };
@@ -29,11 +31,11 @@ pub(crate) fn run(arguments: &Template, global: &Global) -> Result<Exit, Error> 
         }
         opened => opened?,
     };
-    let rendered = charts::values(&arguments.values, (&[], &[]), helm, &limits)
+    let rendered = charts::values(&arguments.values, (&[], &[]), helm, &base.limits)
         .map_err(|error| render::Error::before(error.message))
         .and_then(|values| {
             let chart = loaded.read(helm)?;
-            render::render(&chart, &values, &options(arguments, release, helm, limits))
+            render::render(&chart, &values, &options(arguments, release, base))
         });
     match rendered {
         Ok(render) => show(arguments, helm, &render),
@@ -47,32 +49,32 @@ fn is_path(reference: &str) -> bool {
 }
 
 /// Release name and chart; refused in Helm's words (`pkg/action/install.go` `NameAndChart`).
-fn names<'a>(arguments: &'a Template, limits: &Limits) -> Result<(String, &'a str), String> {
+fn names<'a>(arguments: &'a Template, base: &Options) -> Result<(String, &'a str), String> {
     let exclude = |flag: &str| Err(format!("cannot set --{flag} and also specify a name"));
     match (arguments.names.as_slice(), &arguments.name_template) {
         ([_, _], _) if arguments.generate_name => exclude("generate-name"),
         ([_, _], Some(_)) => exclude("name-template"),
         ([release, chart], None) => Ok((release.clone(), chart)),
-        ([chart], Some(template)) => {
-            let options = Options { limits: limits.clone(), ..Options::default() };
-            Ok((render::name(template, &options)?, chart))
-        }
+        ([chart], Some(template)) => Ok((render::name(template, base)?, chart)),
         ([chart], None) => Ok(("release-name".to_owned(), chart)),
         _ => Err("a release name and a chart are wanted".to_owned()),
     }
 }
 
-fn options(arguments: &Template, release: String, helm: Helm, limits: Limits) -> Options {
+/// What every render of this command has: the clock, zone and chance of the machine, as with Helm.
+fn base(helm: Helm, limits: Limits) -> Result<Options, Error> {
+    Ok(Options { helm, limits, answers: Machine::new(false)?, ..Options::default() })
+}
+
+fn options(arguments: &Template, release: String, base: Options) -> Options {
     Options {
-        helm,
         release,
         namespace: arguments.namespace.clone().unwrap_or_else(|| "default".to_owned()),
         is_upgrade: arguments.is_upgrade,
         kube_version: arguments.kube_version.clone(),
         api_versions: arguments.api_versions.clone(),
         check_schema: !arguments.skip_schema_validation,
-        limits,
-        ..Options::default()
+        ..base
     }
 }
 

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use jiff::tz::TimeZone;
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
@@ -13,6 +14,16 @@ use crate::template::value::Value as GoValue;
 pub trait Answers: fmt::Debug + Send + Sync {
     /// Nanoseconds since 1970-01-01 UTC.
     fn now(&self) -> i128;
+
+    /// Nanoseconds since the program began, which Go prints behind the present time.
+    fn elapsed(&self) -> i128 {
+        0
+    }
+
+    /// The local time zone.
+    fn zone(&self) -> TimeZone {
+        TimeZone::UTC
+    }
 
     /// Random bytes; `position` counts the bytes this render was given before.
     fn random(&self, position: u64, buffer: &mut [u8]);
@@ -74,6 +85,14 @@ impl Session {
 impl Host for Session {
     fn now(&mut self) -> i128 {
         self.answers.now()
+    }
+
+    fn elapsed(&mut self) -> i128 {
+        self.answers.elapsed()
+    }
+
+    fn zone(&mut self) -> TimeZone {
+        self.answers.zone()
     }
 
     fn random(&mut self, buffer: &mut [u8]) {

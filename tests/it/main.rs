@@ -22,3 +22,4 @@ mod live;
 mod scenarios;
 mod shared;
 mod state;
+mod template;

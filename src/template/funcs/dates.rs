@@ -27,7 +27,8 @@ pub(super) static FUNCS: &[Func] = &[
     func!("unixEpoch", unix_epoch),
 ];
 
-fn local(engine: &mut dyn Engine) -> Zone {
+/// The local time zone.
+pub(super) fn local(engine: &mut dyn Engine) -> Zone {
     Zone::from(engine.host().zone())
 }
 
@@ -73,7 +74,7 @@ fn date(engine: &mut dyn Engine, layout: &str, date: &Value) -> String {
 fn date_in_zone(engine: &mut dyn Engine, layout: &str, date: &Value, zone: &str) -> String {
     let at = instant(engine, date);
     let zone = Zone::load(zone, &local(engine)).unwrap_or(Zone::Utc);
-    Time { zone, ..at }.format(layout)
+    at.shown_in(zone).format(layout)
 }
 
 /// A date moved by a duration; a faulty duration leaves it as it is.
@@ -152,8 +153,7 @@ fn html_date_in_zone(engine: &mut dyn Engine, date: &Value, zone: &str) -> Strin
 /// ```
 fn must_date_modify(by: &str, date: At<'_>) -> Result<Time, Fault> {
     let by = duration::parse(by).map_err(Fault::new)?;
-    let time = date.get();
-    Ok(Time { nanos: time.nanos + i128::from(by), ..time })
+    Ok(date.get().moved(by))
 }
 
 /// A text read as a date by a Go layout.
@@ -172,7 +172,8 @@ fn must_to_date(engine: &mut dyn Engine, layout: &str, text: &str) -> Result<Tim
 /// ```
 fn now(engine: &mut dyn Engine) -> Time {
     let zone = local(engine);
-    Time { nanos: engine.host().now(), zone }
+    let host = engine.host();
+    Time { elapsed: Some(host.elapsed()), ..Time::at(host.now(), zone) }
 }
 
 /// A text read as a date by a Go layout; what is none becomes the first day of year 1.

@@ -510,8 +510,7 @@ impl Read {
             return Time::date(civil, Zone::Utc);
         }
         let wall = Time::date(civil, Zone::Utc);
-        let at =
-            |offset: i32, zone: Zone| Time { nanos: wall.nanos - i128::from(offset) * 1_000_000_000, zone };
+        let at = |offset: i32, zone: Zone| Time::at(wall.nanos - i128::from(offset) * 1_000_000_000, zone);
         match (self.offset, self.zone) {
             (Some(offset), zone) => {
                 let (name, own) = local.lookup(wall.seconds() - i64::from(offset));
@@ -523,7 +522,7 @@ impl Read {
                 None => {
                     let hours: i32 =
                         name.strip_prefix("GMT").and_then(|hours| hours.parse().ok()).unwrap_or(0);
-                    Time { nanos: wall.nanos, zone: Zone::Fixed(name, hours * 3600) }
+                    Time::at(wall.nanos, Zone::Fixed(name, hours * 3600))
                 }
             },
             (None, None) => Time::date(civil, local.clone()),

@@ -141,6 +141,11 @@ pub trait Host: Any {
     /// Nanoseconds since 1970-01-01 UTC.
     fn now(&mut self) -> i128;
 
+    /// Nanoseconds since the program began.
+    fn elapsed(&mut self) -> i128 {
+        0
+    }
+
     /// The local time zone.
     fn zone(&mut self) -> jiff::tz::TimeZone {
         jiff::tz::TimeZone::UTC

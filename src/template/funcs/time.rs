@@ -39,6 +39,15 @@ impl Zone {
         }
     }
 
+    /// Its name as a place: that of its file.
+    fn name(&self) -> &str {
+        match self {
+            Self::Utc => "UTC",
+            Self::Fixed(name, _) => name,
+            Self::Rules(zone) => zone.iana_name().unwrap_or("Local"),
+        }
+    }
+
     /// Name and offset in seconds east of UTC at an instant in Unix seconds.
     pub(super) fn lookup(&self, seconds: i64) -> (String, i32) {
         match self {
@@ -77,6 +86,8 @@ pub(super) struct Time {
     pub(super) nanos: i128,
     /// The zone.
     pub(super) zone: Zone,
+    /// Nanoseconds on the program's own clock, of an instant that was read from the clock.
+    pub(super) elapsed: Option<i128>,
 }
 
 /// A date and time of day without zone.
@@ -125,14 +136,30 @@ fn civil_from_days(days: i64) -> (i64, i64, i64) {
 }
 
 impl Time {
+    /// An instant that no clock was read for.
+    pub(super) fn at(nanos: i128, zone: Zone) -> Self {
+        Self { nanos, zone, elapsed: None }
+    }
+
     /// Go's zero time, the first day of year 1.
     pub(super) fn zero() -> Self {
-        Self { nanos: ZERO * NANOS, zone: Zone::Utc }
+        Self::at(ZERO * NANOS, Zone::Utc)
+    }
+
+    /// The same instant shown elsewhere; like `setLoc` of Go 1.26 `time/time.go` it forgets the program's own clock.
+    pub(super) fn shown_in(self, zone: Zone) -> Self {
+        Self::at(self.nanos, zone)
+    }
+
+    /// A later instant, or an earlier one.
+    pub(super) fn moved(self, by: i64) -> Self {
+        let by = i128::from(by);
+        Self { nanos: self.nanos + by, elapsed: self.elapsed.map(|elapsed| elapsed + by), ..self }
     }
 
     /// An instant in Unix seconds.
     pub(super) fn unix(seconds: i64, zone: Zone) -> Self {
-        Self { nanos: i128::from(seconds) * NANOS, zone }
+        Self::at(i128::from(seconds) * NANOS, zone)
     }
 
     /// `time.Date`: a wall clock's reading in a zone.
@@ -141,7 +168,7 @@ impl Time {
         let guess = i64::from(zone.lookup(wall).1);
         let offset = i64::from(zone.lookup(wall - guess).1);
         let offset = if guess == 0 { 0 } else { offset };
-        Self { nanos: i128::from(wall - offset) * NANOS + i128::from(civil.nano), zone }
+        Self::at(i128::from(wall - offset) * NANOS + i128::from(civil.nano), zone)
     }
 
     /// Unix seconds.
@@ -183,7 +210,14 @@ impl Object for Time {
     }
 
     fn text(&self) -> Option<String> {
-        Some(self.format("2006-01-02 15:04:05.999999999 -0700 MST"))
+        let mut text = self.format("2006-01-02 15:04:05.999999999 -0700 MST");
+        if let Some(elapsed) = self.elapsed {
+            let sign = if elapsed < 0 { '-' } else { '+' };
+            let nanos = elapsed.unsigned_abs();
+            let second = NANOS.unsigned_abs();
+            text.push_str(&format!(" m={sign}{}.{:09}", nanos / second, nanos % second));
+        }
+        Some(text)
     }
 }
 
@@ -223,6 +257,39 @@ macro_rules! methods {
     };
 }
 
+/// Go's `*time.Location`.
+#[derive(Debug)]
+struct Location(Zone);
+
+impl Object for Location {
+    fn type_name(&self) -> &'static str {
+        "*time.Location"
+    }
+
+    fn methods(&self) -> &'static [Method] {
+        LOCATION
+    }
+
+    fn text(&self) -> Option<String> {
+        Some(self.0.name().to_owned())
+    }
+}
+
+impl Output for Location {
+    const TYPE: Type = Type::Object("*time.Location");
+
+    fn output(self) -> Result<Value, Fault> {
+        Ok(Value::from(Rc::new(self)))
+    }
+}
+
+/// The only method of places.
+static LOCATION: &[Method] = methods! { "String" => location_name };
+
+fn location_name(own: &Value) -> String {
+    own.object::<Location>().and_then(Object::text).unwrap_or_default()
+}
+
 /// The only method of months and weekdays.
 static NAME: &[Method] = methods! { "String" => name };
 
@@ -241,6 +308,7 @@ static METHODS: &[Method] = methods! {
     "Format" => format,
     "Hour" => hour,
     "IsZero" => is_zero,
+    "Location" => location,
     "Minute" => minute,
     "Month" => month,
     "Nanosecond" => nanosecond,
@@ -258,8 +326,7 @@ static METHODS: &[Method] = methods! {
 };
 
 fn add(at: At<'_>, duration: Nanos) -> Time {
-    let time = at.get();
-    Time { nanos: time.nanos + i128::from(duration.0), ..time }
+    at.get().moved(duration.0)
 }
 
 fn add_date(at: At<'_>, years: i64, months: i64, days: i64) -> Time {
@@ -307,6 +374,10 @@ fn is_zero(at: At<'_>) -> bool {
     at.get().nanos == ZERO * NANOS
 }
 
+fn location(at: At<'_>) -> Location {
+    Location(at.get().zone)
+}
+
 fn minute(at: At<'_>) -> i64 {
     at.get().fields().civil.minute
 }
@@ -335,7 +406,7 @@ fn sub(a: At<'_>, b: At<'_>) -> Named {
 }
 
 fn utc(at: At<'_>) -> Time {
-    Time { zone: Zone::Utc, ..at.get() }
+    at.get().shown_in(Zone::Utc)
 }
 
 /// Nanoseconds in another unit, as `int64`.

@@ -1,0 +1,158 @@
+//! What templates ask of this machine: its clock and time zone, its randomness, its name service.
+//!
+//! Only `seatrial template` answers so, as `helm template` does; everything that is compared or judged stands still.
+
+use std::ffi::OsStr;
+use std::net::ToSocketAddrs as _;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+use jiff::tz::TimeZone;
+use rand::rngs::{StdRng, SysRng};
+use rand::{Rng as _, SeedableRng as _};
+use serde_json::{Map, Value};
+
+use super::exit::Error;
+use crate::render::host::Answers;
+use crate::source::directory::read_file;
+
+/// This machine, without a cluster.
+#[derive(Debug)]
+pub(crate) struct Machine {
+    begin: Instant,
+    zone: TimeZone,
+    /// A generator fit for keys; what it gives follows from a seed that the system drew.
+    dice: Mutex<StdRng>,
+    name_service: bool,
+}
+
+impl Machine {
+    /// The machine as it is now.
+    ///
+    /// # Errors
+    /// The system gives no randomness: keys made without it would be no secrets.
+    pub(crate) fn new(name_service: bool) -> Result<Arc<Self>, Error> {
+        let dice = StdRng::try_from_rng(&mut SysRng)
+            .map_err(|error| Error::new(format!("the system gives no random numbers: {error}")))?;
+        let zone = zone(std::env::var_os("TZ").as_deref());
+        Ok(Arc::new(Self { begin: Instant::now(), zone, dice: Mutex::new(dice), name_service }))
+    }
+}
+
+impl Answers for Machine {
+    fn now(&self) -> i128 {
+        let nanos = |time: std::time::Duration| i128::try_from(time.as_nanos()).unwrap_or(i128::MAX);
+        match SystemTime::now().duration_since(UNIX_EPOCH) {
+            Ok(after) => nanos(after),
+            Err(before) => -nanos(before.duration()),
+        }
+    }
+
+    fn elapsed(&self) -> i128 {
+        i128::try_from(self.begin.elapsed().as_nanos()).unwrap_or(i128::MAX)
+    }
+
+    fn zone(&self) -> TimeZone {
+        self.zone.clone()
+    }
+
+    fn random(&self, _: u64, buffer: &mut [u8]) {
+        self.dice.lock().unwrap_or_else(PoisonError::into_inner).fill_bytes(buffer);
+    }
+
+    fn lookup(&self, _: &str, _: &str, _: &str, _: &str) -> Result<Value, String> {
+        Ok(Value::Object(Map::new()))
+    }
+
+    // Sprig v3.3.0 `network.go` takes any of the addresses; an unknown name has none.
+    fn resolve(&self, name: &str) -> String {
+        let addresses = (name, 0).to_socket_addrs().ok().filter(|_| self.name_service);
+        addresses.and_then(|mut all| all.next()).map_or_else(String::new, |found| found.ip().to_string())
+    }
+}
+
+/// Folders of time zones, those of Go 1.26 `time/zoneinfo_unix.go`.
+const ZONES: &[&str] =
+    &["/usr/share/zoneinfo", "/usr/share/lib/zoneinfo", "/usr/lib/locale/TZ", "/etc/zoneinfo"];
+
+/// Largest file of a time zone in bytes, that of Go 1.26 `time/zoneinfo_read.go`.
+const ZONE_BYTES: u64 = 10 << 20;
+
+/// The local time zone by the variable `TZ`, as Go 1.26 `time/zoneinfo_unix.go` `initLocal` finds it.
+///
+/// Without the variable it is that of `/etc/localtime`; whatever can't be read is UTC.
+fn zone(variable: Option<&OsStr>) -> TimeZone {
+    let Some(variable) = variable else {
+        return load(Path::new("/etc/localtime"), "Local").or_else(system).unwrap_or(TimeZone::UTC);
+    };
+    let text = variable.to_string_lossy();
+    let text = text.strip_prefix(':').unwrap_or(&text);
+    let found = match text {
+        "" | "UTC" => None,
+        "/etc/localtime" => load(Path::new(text), "Local"),
+        path if path.starts_with('/') => load(Path::new(path), path),
+        name => ZONES.iter().find_map(|folder| load(&Path::new(folder).join(name), name)),
+    };
+    found.unwrap_or(TimeZone::UTC)
+}
+
+fn load(path: &Path, name: &str) -> Option<TimeZone> {
+    TimeZone::tzif(name, &read_file(path, ZONE_BYTES).ok()?).ok()
+}
+
+/// Where there is no such file, as on Windows, the system is asked.
+fn system() -> Option<TimeZone> {
+    if cfg!(unix) { None } else { TimeZone::try_system().ok() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_machines_have_other_dice_and_the_clock_goes_on() {
+        let (one, other) = (Machine::new(false).unwrap(), Machine::new(false).unwrap());
+        let drawn = |machine: &Machine| {
+            let mut bytes = [0; 32];
+            machine.random(0, &mut bytes);
+            bytes
+        };
+        let all = [drawn(&one), drawn(&one), drawn(&other), drawn(&other)];
+        let different: std::collections::BTreeSet<_> = all.iter().collect();
+        assert_eq!(different.len(), 4);
+        let year = 365 * 86_400 * 1_000_000_000_i128;
+        let (early, late) = (one.now(), one.now());
+        assert!(early > 50 * year && early <= late);
+        assert!(one.elapsed() < one.elapsed() + 1 && one.elapsed() < year);
+    }
+
+    #[test]
+    fn the_variable_names_the_zone_as_in_go() {
+        let offset = |zone: &TimeZone| {
+            zone.to_offset_info(jiff::Timestamp::from_second(1_700_000_000).unwrap())
+                .abbreviation()
+                .to_owned()
+        };
+        let of = |text: &str| zone(Some(OsStr::new(text)));
+        for utc in
+            ["", ":", "UTC", "No/Such", "/no/such/file", "CET-1CEST,M3.5.0,M10.5.0/3", "/", "/dev/null"]
+        {
+            assert_eq!(of(utc), TimeZone::UTC, "{utc}");
+        }
+        if !Path::new("/usr/share/zoneinfo/Europe/Berlin").exists() {
+            return;
+        }
+        for berlin in ["Europe/Berlin", ":Europe/Berlin", "/usr/share/zoneinfo/Europe/Berlin"] {
+            let zone = of(berlin);
+            assert_eq!(offset(&zone), "CET");
+            assert_eq!(zone.iana_name(), Some(berlin.trim_start_matches(':')));
+        }
+    }
+
+    #[test]
+    fn names_are_looked_up_only_when_told_to() {
+        assert_eq!(Machine::new(false).unwrap().resolve("localhost"), "");
+        assert!(["127.0.0.1", "::1"].contains(&Machine::new(true).unwrap().resolve("127.0.0.1").as_str()));
+    }
+}

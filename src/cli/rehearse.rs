@@ -1,5 +1,6 @@
 //! `seatrial rehearse`: only the rehearsal, from two charts or from a scenario file.
 
+use std::cell::RefCell;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -17,7 +18,7 @@ use crate::upgrade::actors::Workshop;
 use crate::upgrade::actors::helm::Forge;
 use crate::upgrade::outcome::{Outcome, Rehearsal, Verdict};
 use crate::upgrade::renders::{Engines, Renders};
-use crate::upgrade::scenario::{Inputs, Played, Scenario, explore, play};
+use crate::upgrade::scenario::{Inputs, Played, Scenario, ScenarioError, Typed, explore, play};
 use crate::upgrade::storage::Records;
 use crate::upgrade::trace::Step;
 
@@ -54,11 +55,19 @@ fn pair(
         "json" => json::value(&rehearsals, REHEARSAL_LINES, out),
         _ => trace::rehearsals(&rehearsals, target.style(Terminal::new(global.color)), out),
     })?;
-    if rehearsals.iter().any(|rehearsal| rehearsal.verdict() == Verdict::Loses) {
+    if rehearsals.iter().any(hurts) {
         return Ok(Exit::Lost);
     }
     let unchecked = rehearsals.iter().find_map(unchecked).or_else(|| impure(&parts));
     unchecked.map_or(Ok(Exit::Safe), |reason| Err(Error::new(reason)))
+}
+
+/// Whether an object is lost or left broken. That a command can end halfway is the rule where hooks may fail, and hurts
+/// nobody by itself.
+fn hurts(rehearsal: &Rehearsal) -> bool {
+    let operations = rehearsal.ways.iter().flat_map(|way| &way.operations);
+    let mut outcomes = operations.flat_map(|operation| &operation.outcomes);
+    outcomes.any(|outcome| outcome.verdict == Verdict::Loses || !outcome.stuck().is_empty())
 }
 
 /// Why a rehearsal that loses nothing says little: nothing could be played, no upgrade got through, or something that
@@ -108,22 +117,28 @@ fn scenario(
         "json" => json::value(&played, SCENARIO_LINES, out),
         _ => {
             played.steps.iter().try_for_each(|step| trace::step(step, out))?;
+            trace::notes(&played.notes, out)?;
             trace::ends(&played.outcomes, out)
         }
     })?;
-    let loses = |outcome: &Outcome| outcome.verdict == Verdict::Loses;
-    if played.steps.iter().any(|step| !step.lost_objects.is_empty()) || played.outcomes.iter().any(loses) {
+    if ends(&played).any(|verdict| verdict >= Verdict::Breaks) {
         return Ok(Exit::Lost);
     }
     let failed = |reason: String| Error::new(format!("{}: {reason}", path.display()));
     unplayed(&played).or(impure).map_or(Ok(Exit::Safe), |reason| Err(failed(reason)))
 }
 
-/// Why a scenario that loses nothing says little. A step that fails is a result, unless every step fails.
+/// How the scenario ends: the natural course and whatever else was found.
+fn ends(played: &Played) -> impl Iterator<Item = Verdict> {
+    let natural = Outcome::of(String::new(), played.steps.clone()).verdict;
+    std::iter::once(natural).chain(played.outcomes.iter().map(|outcome| outcome.verdict))
+}
+
+/// Why a scenario that hurts nobody says little. A step that fails is a result, unless every step fails.
 fn unplayed(played: &Played) -> Option<String> {
     let Some(last) = played.steps.last() else { return Some("no step could be played".to_owned()) };
     if played.steps.iter().all(|step| step.exit_code != 0) {
-        return Some(format!("every step fails: {}", last.stderr.trim_end()));
+        return Some(format!("every step is refused: {}", last.stderr.trim_end()));
     }
     let unknown = played.steps.iter().flat_map(Step::unknowns).next();
     unknown.map(|note| format!("not everything could be checked: {note}"))
@@ -132,18 +147,26 @@ fn unplayed(played: &Played) -> Option<String> {
 /// Plays a file; also tells what its charts ask of the clock or chance.
 fn play_file(path: &Path, arguments: &Rehearse, global: &Global) -> Result<(Played, Option<String>), Error> {
     let limits = settings::limits(&global.limits);
-    let failed = |message: String| {
-        Error::new(format!("{}: {message}", path.display()))
-            .hint("docs/scenarios.md describes scenario files.")
+    // What could not be fetched or read has a hint of its own.
+    let fetching = RefCell::new(String::new());
+    let told = |error: Error| {
+        *fetching.borrow_mut() = error.hint;
+        error.message
+    };
+    let failed = |error: ScenarioError| {
+        let hint = if error.hint.is_empty() { fetching.take() } else { error.hint.to_owned() };
+        Error::new(format!("{}: {}", path.display(), error.message)).hint(hint)
     };
     let source = read_file(path, limits.file_bytes)?;
-    let scenario = Scenario::parse(&String::from_utf8_lossy(&source), &limits).map_err(|e| failed(e.0))?;
+    let scenario = Scenario::parse(&String::from_utf8_lossy(&source), &limits).map_err(failed)?;
     let base = path.parent().unwrap_or(Path::new("")).to_owned();
+    let placed = |reference: &str| {
+        let beside = base.join(reference);
+        if beside.exists() { beside.display().to_string() } else { reference.to_owned() }
+    };
     let mut impure = None;
     let mut chart = |reference: &str| {
-        let beside = base.join(reference);
-        let reference = if beside.exists() { beside.display().to_string() } else { reference.to_owned() };
-        let loaded = Loaded::open(&reference, global).map_err(|error| error.message)?;
+        let loaded = Loaded::open(&placed(reference), global).map_err(told)?;
         let chart = loaded.read(Helm::V4).map_err(|error| error.message)?;
         if impure.is_none() {
             impure = verify::impure(&chart);
@@ -151,10 +174,14 @@ fn play_file(path: &Path, arguments: &Rehearse, global: &Global) -> Result<(Play
         Ok(chart)
     };
     let mut file = |name: &str| {
-        let data = read_file(&base.join(name), limits.chart_bytes).map_err(|error| error.message)?;
+        let data = read_file(&base.join(name), limits.chart_bytes).map_err(|error| told(error.into()))?;
         Ok(String::from_utf8_lossy(&data).into_owned())
     };
-    let mut inputs = Inputs { chart: &mut chart, file: &mut file };
+    let typed = |name: &str, what| match what {
+        Typed::Chart => verify::as_helm_names(&placed(name)),
+        Typed::File => base.join(name).display().to_string(),
+    };
+    let mut inputs = Inputs { chart: &mut chart, file: &mut file, typed: &typed };
     let renderer = Renders::new(Engines);
     let forge = Forge::default();
     let real = arguments.engine.engine != Engine::Sim;
@@ -176,5 +203,5 @@ fn play_file(path: &Path, arguments: &Rehearse, global: &Global) -> Result<(Play
             play(&scenario, engine::real(live, &arguments.engine), &workshop, &mut inputs)
         }
     };
-    played.map(|played| (played, impure)).map_err(|error| failed(error.0))
+    played.map(|played| (played, impure)).map_err(failed)
 }

@@ -126,7 +126,7 @@ pub(crate) fn parts(
 }
 
 /// A chart in the words of Helm's command line, which knows neither `NAME@VERSION` nor tags in references.
-fn as_helm_names(reference: &str) -> String {
+pub(crate) fn as_helm_names(reference: &str) -> String {
     let home = reference.split_once('@').and_then(|(name, version)| {
         let (_, home) = HOMES.iter().find(|(known, _)| *known == name)?;
         Some(((*home).to_owned(), version))

@@ -56,6 +56,12 @@ pub fn by_plural(group: &str, plural: &str) -> Option<&'static Builtin> {
     BUILTINS.iter().find(|b| b.group == group && b.plural == plural)
 }
 
+/// Whether any group has a built-in of this kind.
+#[must_use]
+pub fn is_kind(kind: &str) -> bool {
+    BUILTINS.iter().any(|b| b.kind == kind)
+}
+
 const fn from(version: &'static str, since: u32) -> Served {
     Served { version, since, until: None }
 }

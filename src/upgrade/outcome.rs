@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 
 use crate::finding::ObjectName;
+use crate::upgrade::fate::wrote;
 use crate::upgrade::secrets::Secrets;
 use crate::upgrade::stuck::stuck;
 use crate::upgrade::trace::Step;
@@ -53,6 +54,20 @@ pub struct Outcome {
 }
 
 impl Outcome {
+    /// What several commands in a row come to.
+    #[must_use]
+    pub fn of(condition: String, steps: Vec<Step>) -> Self {
+        let lost: BTreeSet<ObjectName> =
+            steps.iter().flat_map(|step| step.lost_objects.iter().cloned()).collect();
+        let lost: Vec<ObjectName> = lost.into_iter().collect();
+        let verdicts = steps.iter().map(|step| {
+            let verdict = Verdict::of(step.exit_code, wrote(&step.events), &step.lost_objects);
+            if stuck(step).is_empty() { verdict } else { verdict.max(Verdict::Breaks) }
+        });
+        let verdict = verdicts.max().unwrap_or(Verdict::Keeps);
+        Self { condition, also: Vec::new(), verdict, lost, steps }
+    }
+
     /// Objects that their controller can't bring on when the last command is over.
     #[must_use]
     pub fn stuck(&self) -> Vec<ObjectName> {

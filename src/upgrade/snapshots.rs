@@ -18,6 +18,17 @@ pub fn seeds(objects: &[Arc<Value>]) -> Vec<Arc<Value>> {
     jobs.filter_map(|job| seed(job, objects)).map(Arc::new).collect()
 }
 
+/// The command line that writes what [`seeds`] makes, with kubectl and jq. A snapshot's text is JSON, which is YAML too.
+#[must_use]
+pub fn command() -> String {
+    const JOBS: &str = r#".items[] | select(all(.status.conditions[]?; .status != "True" or (.type != "Complete" and (.type != "Failed" or .reason != "DeadlineExceeded")))) | [.metadata.namespace, .metadata.name, .metadata.uid, .apiVersion, .spec.runtimeRef.kind // "ClusterTrainingRuntime", .spec.runtimeRef.name] | @tsv"#;
+    const SNAPSHOT: &str = r#"{apiVersion: "v1", kind: "ConfigMap", metadata: {namespace: $ns, name: ($job + "-runtime-snapshot"), ownerReferences: [{apiVersion: $api, kind: "TrainJob", name: $job, uid: $uid, controller: true, blockOwnerDeletion: true}]}, data: {runtime: ({apiVersion, kind, metadata: {name: .metadata.name}, spec} | tojson)}}"#;
+    let arguments = r#"--arg ns "$ns" --arg job "$job" --arg uid "$uid" --arg api "$api""#;
+    format!(
+        r#"kubectl get trainjobs.trainer.kubeflow.org -A -o json | jq -r '{JOBS}' | while read -r ns job uid api kind runtime; do kubectl get "$kind.trainer.kubeflow.org" "$runtime" -n "$ns" -o json | jq {arguments} '{SNAPSHOT}' | kubectl apply --server-side -f -; done"#
+    )
+}
+
 /// Complete, or failed for good because a deadline passed; other failed jobs count as unfinished to the controller.
 fn is_finished(job: &Value) -> bool {
     let conditions = job.at("/status/conditions").and_then(Value::as_array).into_iter().flatten();

@@ -1,6 +1,10 @@
 //! Command lines in the reader's words: arguments quoted for a shell, values that look like secrets hidden.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
+
+use crate::finding::ObjectName;
 
 /// The values flags of one command line, quoted, each with a space before it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -65,6 +69,36 @@ pub fn quoted(word: &str) -> String {
         return word.to_owned();
     }
     format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+/// `kubectl VERB KIND NAME… -n NAMESPACE TAIL`: one line for each kind and namespace among the objects.
+#[must_use]
+pub fn on_objects(verb: &str, names: &[ObjectName], tail: &str) -> Vec<String> {
+    let places: BTreeSet<(&str, &str)> =
+        names.iter().map(|name| (name.kind.as_str(), name.namespace.as_str())).collect();
+    let line = |(kind, namespace): (&str, &str)| {
+        let here = names.iter().filter(|name| name.kind == kind && name.namespace == namespace);
+        let members: String = here.map(|name| format!(" {}", quoted(&name.name))).collect();
+        let place = if namespace.is_empty() { String::new() } else { format!(" -n {}", quoted(namespace)) };
+        format!("kubectl {verb} {}{members}{place}{tail}", quoted(&kind.to_lowercase()))
+    };
+    places.into_iter().map(line).collect()
+}
+
+/// Lets those of the YAML documents of `helm template` pass that are of one of these kinds and have one of these names;
+/// an empty list stands for all. `helm template -s` loses files below `crds/` that begin with `---`.
+#[must_use]
+pub fn documents<S: AsRef<str>>(kinds: &[S], names: &[S]) -> String {
+    let one_of = |key: &str, words: &[S]| {
+        let words: Vec<String> = words.iter().map(|word| word.as_ref().replace('.', "[.]")).collect();
+        let words =
+            if let [word] = words.as_slice() { word.clone() } else { format!("({})", words.join("|")) };
+        format!(r#"/(^|\n){key}: "?{words}"?(\n|$)/"#)
+    };
+    let kinds = (!kinds.is_empty()).then(|| one_of("kind", kinds));
+    let names = (!names.is_empty()).then(|| one_of("  name", names));
+    let pattern = [kinds, names].into_iter().flatten().collect::<Vec<_>>().join(" && ");
+    format!(r#"awk -v RS='\n---\n' '{pattern} {{ print "---\n" $0 }}'"#)
 }
 
 /// The assignments of a `--set` argument; commas in lists and behind a backslash belong to values.

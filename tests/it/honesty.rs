@@ -114,10 +114,46 @@ fn a_rehearsal_in_which_nothing_gets_through_is_not_safe() {
     let text = "charts: {a: 2.0.0}\nrelease: r\nsteps:\n- install: {chart: a}\n";
     std::fs::write(&scenario, text).unwrap();
     let output = run(&["rehearse", "--scenario", scenario.to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(3), "it ends halfway: {}", all(&output));
+    std::fs::write(&scenario, text.replace("install", "upgrade")).unwrap();
+    let output = run(&["rehearse", "--scenario", scenario.to_str().unwrap()]);
     assert_eq!(output.status.code(), Some(1), "{}", all(&output));
+    assert!(all(&output).contains("every step is refused"), "{}", all(&output));
     std::fs::write(&scenario, "charts: {a: 2.0.0}\nrelease: r\nsteps: []\n").unwrap();
     let output = run(&["rehearse", "--scenario", scenario.to_str().unwrap()]);
     assert_eq!(output.status.code(), Some(1), "{}", all(&output));
+}
+
+#[test]
+fn a_scenario_that_breaks_something_is_not_safe() {
+    let dir = tempfile::tempdir().unwrap();
+    let works = hook("[sh, -c, 'exit 0']");
+    chart(dir.path(), "1.0.0", &[("c.yaml", CONFIG)]);
+    chart(dir.path(), "2.0.0", &[("c.yaml", CONFIG), ("j.yaml", &works)]);
+    let file = dir.path().join("my scenario.yaml");
+    let play = |steps: &str| {
+        let start = "charts: {a: 1.0.0, b: 2.0.0}\nrelease: r\nstart: {steps: [{install: {chart: a}}]}\n";
+        std::fs::write(&file, format!("{start}steps:\n- {steps}\n")).unwrap();
+        run(&["rehearse", "--scenario", file.to_str().unwrap()])
+    };
+    let open = play("upgrade: {chart: b, set: ['x=a b']}");
+    assert_eq!(open.status.code(), Some(3), "{}", all(&open));
+    let line = format!(
+        "$ helm upgrade r {}/2.0.0 --set 'x=a b' -n default   [helm4, exit code 0]",
+        dir.path().display()
+    );
+    assert!(all(&open).contains(&line), "{}", all(&open));
+    let settled = play("{upgrade: {chart: b}, conditions: {hooks: {default: succeeds}}}");
+    assert_eq!(settled.status.code(), Some(0), "{}", all(&settled));
+    let fails = play("{upgrade: {chart: b}, conditions: {hooks: {default: fails}}}");
+    assert_eq!(fails.status.code(), Some(3), "{}", all(&fails));
+    let note =
+        play("{upgrade: {chart: b}, conditions: {hooks: {default: succeeds, named: {nobody: fails}}}}");
+    assert!(all(&note).contains("hooks.named: nothing is called \"nobody\"; there are "), "{}", all(&note));
+    let kind = all(&play("delete: {objects: [Tranjob/a/b]}"));
+    assert!(kind.contains("my scenario.yaml: line 5: unknown kind \"Tranjob\""), "{kind}");
+    let missing = all(&play("apply: {file: nothing.yaml}"));
+    assert!(missing.contains("line 5: ") && missing.contains("nothing.yaml"), "{missing}");
 }
 
 #[test]

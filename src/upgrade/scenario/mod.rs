@@ -8,23 +8,38 @@ use serde_json::Value;
 
 use crate::chart::Values;
 use crate::cluster::simulated::Conditions;
-use crate::cluster::simulated::conditions::LONGEST;
-use crate::limits::Limits;
 use crate::upgrade::fate::Snapshot;
 use crate::upgrade::outcome::Outcome;
 use crate::upgrade::trace::Step;
-use crate::yaml;
 
+mod lines;
 mod outcomes;
 mod play;
+mod vet;
 
 pub use outcomes::explore;
-pub use play::{Inputs, play, play_through};
+pub use play::{Inputs, Typed, play, play_through};
 
 /// A scenario that can't be read or played.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct ScenarioError(pub String);
+#[error("{message}")]
+pub struct ScenarioError {
+    /// What is wrong, and where.
+    pub message: String,
+    /// What to do about it; empty when the message says it.
+    pub hint: &'static str,
+}
+
+impl ScenarioError {
+    /// An error whose message says all.
+    pub(crate) fn new(message: impl Into<String>) -> Self {
+        Self { message: message.into(), hint: "" }
+    }
+
+    fn hint(self, hint: &'static str) -> Self {
+        Self { hint, ..self }
+    }
+}
 
 /// One scenario file.
 #[derive(Clone, Debug, Deserialize)]
@@ -60,6 +75,9 @@ pub struct Scenario {
     /// Keys of the conditions that the file fixes for the scenario or one of its steps.
     #[serde(skip)]
     pub fixed: BTreeSet<String>,
+    /// Names in conditions that should be met by something.
+    #[serde(skip)]
+    wanted: Vec<vet::Wanted>,
 }
 
 /// What there is before the first step.
@@ -266,77 +284,12 @@ pub struct Played {
     /// How the cluster looked before the first step and after each.
     #[serde(skip)]
     pub looks: Vec<Arc<Snapshot>>,
+    /// Words of the file that met nothing while it was played.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
     /// Every different end under what the file leaves open, worst first; empty when nobody looked for others.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub outcomes: Vec<Outcome>,
-}
-
-impl Scenario {
-    /// Reads a scenario file.
-    ///
-    /// # Errors
-    /// Text that is no YAML, unknown or missing keys, and steps that do nothing or several things.
-    pub fn parse(text: &str, limits: &Limits) -> Result<Self, ScenarioError> {
-        let mut scenario: Self =
-            yaml::read(text.as_bytes(), limits).map_err(|error| ScenarioError(error.message))?;
-        scenario.fixed = fixed(text, limits);
-        number(&mut scenario.start.steps, text, "/start/steps");
-        number(&mut scenario.steps, text, "/steps");
-        for stage in scenario.start.steps.iter().chain(&scenario.steps) {
-            if stage.deeds() != 1 {
-                return Err(stage.error(&format!(
-                    "exactly one of install, upgrade, rollback, uninstall, apply, create, annotate, label, patch, delete, populate, seedSnapshots, wait is wanted, {} are there",
-                    stage.deeds()
-                )));
-            }
-            if let Some(wait) = stage.wait.filter(|wait| !(0.0..=LONGEST).contains(wait)) {
-                let problem = format!("wait: {wait} seconds are not between 0 and {LONGEST}");
-                return Err(stage.error(&problem));
-            }
-        }
-        Ok(scenario)
-    }
-}
-
-/// The keys below `conditions` of the scenario and of its steps; what only the start says holds only there.
-fn fixed(text: &str, limits: &Limits) -> BTreeSet<String> {
-    let file: Value = yaml::read(text.as_bytes(), limits).unwrap_or_default();
-    let steps = file.get("steps").and_then(Value::as_array).into_iter().flatten();
-    let all = std::iter::once(&file).chain(steps).filter_map(|part| part.get("conditions")?.as_object());
-    all.flat_map(|conditions| conditions.keys().cloned()).collect()
-}
-
-/// Gives every step its line.
-fn number(stages: &mut [Stage], text: &str, list: &str) {
-    for (position, stage) in stages.iter_mut().enumerate() {
-        stage.line = yaml::locate(text, &format!("{list}/{position}")).unwrap_or_default();
-    }
-}
-
-impl Stage {
-    /// An error about this step.
-    fn error(&self, message: &str) -> ScenarioError {
-        ScenarioError(format!("line {}: {message}", self.line))
-    }
-
-    fn deeds(&self) -> usize {
-        let deeds = [
-            self.install.is_some(),
-            self.upgrade.is_some(),
-            self.rollback.is_some(),
-            self.uninstall.is_some(),
-            self.apply.is_some(),
-            self.create.is_some(),
-            self.annotate.is_some(),
-            self.label.is_some(),
-            self.patch.is_some(),
-            self.delete.is_some(),
-            self.populate.is_some(),
-            self.seed_snapshots.is_some(),
-            self.wait.is_some(),
-        ];
-        deeds.into_iter().filter(|there| *there).count()
-    }
 }
 
 fn default_namespace() -> String {

@@ -12,9 +12,8 @@ use crate::k8s::text;
 use crate::upgrade::actors::Workshop;
 use crate::upgrade::course::Course;
 use crate::upgrade::fate::Snapshot;
-use crate::upgrade::outcome::{Outcome, Verdict};
+use crate::upgrade::outcome::Outcome;
 use crate::upgrade::secrets::{Attentive, Secrets};
-use crate::upgrade::stuck::stuck;
 use crate::upgrade::trace::{Action, Step};
 
 /// How many webhook calls may get through before renewed certificates stop the next one.
@@ -57,6 +56,7 @@ fn choices(scenario: &Scenario, jobs: &BTreeSet<String>) -> Vec<Choice> {
     choices.extend((0..=CALLS).map(|calls| {
         let words = match calls {
             0 => "webhook certificates are being renewed".to_owned(),
+            1 => "webhook certificates are renewed after 1 call".to_owned(),
             calls => format!("webhook certificates are renewed after {calls} calls"),
         };
         Choice::new("certificates", words, move |c| {
@@ -109,8 +109,9 @@ pub fn explore(
     explorer.all(&natural)?;
     let mut outcomes = explorer.outcomes;
     let redactor = secrets.redactor();
-    let mut played =
-        Played { scenario: scenario.name.clone(), steps, looks: natural.looks.clone(), outcomes: Vec::new() };
+    let (name, looks) = (scenario.name.clone(), natural.looks.clone());
+    let notes = scenario.unmet(&player.seen, &looks);
+    let mut played = Played { scenario: name, steps, looks, notes, outcomes: Vec::new() };
     played.steps.iter_mut().for_each(|step| redactor.step(step));
     outcomes.iter_mut().flat_map(|outcome| &mut outcome.steps).for_each(|step| redactor.step(step));
     outcomes.sort_by_key(|outcome| std::cmp::Reverse((outcome.verdict, outcome.lost.len())));
@@ -164,7 +165,7 @@ impl Explorer<'_, '_, '_> {
         let consulted = Consulted::default();
         let (steps, looks) = self.player.steps(&change, &mut |world| consulted.add(world.consulted()))?;
         let words: Vec<&str> = under.iter().map(|choice| choice.words.as_str()).collect();
-        let outcome = outcome(words.join("; "), steps.clone());
+        let outcome = Outcome::of(words.join("; "), steps.clone());
         self.over |= (self.enough)(&outcome, &looks);
         match self.outcomes.iter_mut().find(|known| alike(known, &outcome)) {
             Some(known) => known.also.push(outcome.condition),
@@ -174,18 +175,6 @@ impl Explorer<'_, '_, '_> {
         change(&mut conditions);
         Ok((Run { conditions, consulted, looks }, steps))
     }
-}
-
-fn outcome(condition: String, steps: Vec<Step>) -> Outcome {
-    let lost: BTreeSet<ObjectName> =
-        steps.iter().flat_map(|step| step.lost_objects.iter().cloned()).collect();
-    let lost: Vec<ObjectName> = lost.into_iter().collect();
-    let verdicts = steps.iter().map(|step| {
-        let wrote = step.events.iter().any(|event| event.action != Action::Unchanged);
-        let verdict = Verdict::of(step.exit_code, wrote, &step.lost_objects);
-        if stuck(step).is_empty() { verdict } else { verdict.max(Verdict::Breaks) }
-    });
-    Outcome { condition, also: Vec::new(), verdict: verdicts.max().unwrap_or(Verdict::Keeps), lost, steps }
 }
 
 /// Whether two ends are the same for who looks at them: how the commands ended and what became of which object.

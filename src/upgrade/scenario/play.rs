@@ -5,8 +5,10 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
+use super::vet::{CASCADES, PATCHES, Seen, dialect, unknown, unrendered};
 use super::{
     Apply, Create, Delete, Deployment, Patch, Played, Population, Scenario, ScenarioError, Stage, Tagging,
+    lines,
 };
 use crate::chart::set::{Style, parse_into};
 use crate::chart::{Chart, Values};
@@ -17,14 +19,14 @@ use crate::k8s;
 use crate::limits::Limits;
 use crate::render::Helm;
 use crate::upgrade::actors::helm::{Dialect, Flags, template_options};
-use crate::upgrade::actors::{self, Command, Subject, Terminal, Workshop};
+use crate::upgrade::actors::{Command, Subject, Terminal, Workshop};
 use crate::upgrade::course::{Course, Order};
 use crate::upgrade::fate::Snapshot;
 use crate::upgrade::kubectl::{self, Kubectl, Tag};
 use crate::upgrade::link::Link;
-use crate::upgrade::secrets::{Attentive, Secrets, without_contents};
+use crate::upgrade::secrets::{Attentive, Secrets};
 use crate::upgrade::trace::Step;
-use crate::upgrade::words::ValuesWords;
+use crate::upgrade::words::quoted;
 use crate::upgrade::world::World;
 use crate::upgrade::{population, snapshots};
 use crate::yaml;
@@ -35,6 +37,17 @@ pub struct Inputs<'i> {
     pub chart: &'i mut dyn FnMut(&str) -> Result<Arc<Chart>, String>,
     /// The text of a file beside the scenario.
     pub file: &'i mut dyn FnMut(&str) -> Result<String, String>,
+    /// A reference of a chart, or a file beside the scenario, as it is typed where the program runs.
+    pub typed: &'i dyn Fn(&str, Typed) -> String,
+}
+
+/// What is typed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Typed {
+    /// A chart, quoted and in Helm's words.
+    Chart,
+    /// A file.
+    File,
 }
 
 /// Plays a scenario on a cluster.
@@ -73,9 +86,9 @@ pub fn play_through<W: World>(
             played.steps.iter_mut().for_each(|step| redactor.step(step));
             Ok((played, world))
         }
-        Err(ScenarioError(mut text)) => {
-            redactor.lines(&mut text);
-            Err(ScenarioError(text))
+        Err(mut error) => {
+            redactor.lines(&mut error.message);
+            Err(error)
         }
     }
 }
@@ -88,7 +101,9 @@ fn play_on<W: World>(
 ) -> Result<(Played, W), ScenarioError> {
     let mut player = Player::started(scenario, course, workshop, inputs)?;
     let (steps, looks) = player.steps(&|_| {}, &mut |_| {})?;
-    Ok((Played { scenario: scenario.name.clone(), steps, looks, outcomes: Vec::new() }, player.course.world))
+    let notes = scenario.unmet(&player.seen, &looks);
+    let name = scenario.name.clone();
+    Ok((Played { scenario: name, steps, looks, notes, outcomes: Vec::new() }, player.course.world))
 }
 
 pub(super) struct Player<'p, 'i, W> {
@@ -97,10 +112,15 @@ pub(super) struct Player<'p, 'i, W> {
     pub(super) course: Course<W>,
     workshop: &'p Workshop<'p>,
     inputs: &'p mut Inputs<'i>,
+    /// What the renders of its charts brought.
+    pub(super) seen: Seen,
 }
 
+/// What to do about a start that fails.
+const START: &str = "Put the step right, or set `mayFail: true` on it where its error is part of the start.";
+
 fn unreachable(error: Unreachable) -> ScenarioError {
-    ScenarioError(error.0)
+    ScenarioError::new(error.0)
 }
 
 impl<'p, 'i, W: World> Player<'p, 'i, W> {
@@ -112,7 +132,7 @@ impl<'p, 'i, W: World> Player<'p, 'i, W> {
         inputs: &'p mut Inputs<'i>,
     ) -> Result<Self, ScenarioError> {
         let subject = Subject { release: scenario.release.clone(), namespace: scenario.namespace.clone() };
-        let mut player = Self { scenario, subject, course, workshop, inputs };
+        let mut player = Self { scenario, subject, course, workshop, inputs, seen: Seen::default() };
         player.start()?;
         Ok(player)
     }
@@ -133,7 +153,7 @@ impl<'p, 'i, W: World> Player<'p, 'i, W> {
             }
             let mut conditions = conditions.clone();
             change(&mut conditions);
-            steps.push(self.stage(stage, &conditions).map_err(|error| stage.error(&error.0))?);
+            steps.push(self.stage(stage, &conditions).map_err(|error| stage.at(error))?);
             after(&self.course.world);
             looks.push(self.course.snapshot().map_err(unreachable)?);
         }
@@ -144,10 +164,11 @@ impl<'p, 'i, W: World> Player<'p, 'i, W> {
         let calm = Conditions::default();
         for stage in &self.scenario.start.steps {
             let conditions = stage.conditions.as_ref().unwrap_or(&calm).clone();
-            let step = self.stage(stage, &conditions).map_err(|error| stage.error(&error.0))?;
+            let step = self.stage(stage, &conditions).map_err(|error| stage.at(error))?;
             if step.exit_code != 0 && !stage.may_fail {
                 let (command, stderr) = (&step.command, step.stderr.trim_end());
-                return Err(stage.error(&format!("start: {command} fails: {stderr}")));
+                let message = format!("start: {command} fails: {stderr}");
+                return Err(stage.at(ScenarioError::new(message).hint(START)));
             }
         }
         let populated = self.scenario.start.steps.iter().any(|stage| stage.populate.is_some());
@@ -157,7 +178,8 @@ impl<'p, 'i, W: World> Player<'p, 'i, W> {
         }
         let Some(file) = self.scenario.start.state.clone() else { return Ok(()) };
         let objects = self.documents(&file)?;
-        self.by_hand("populate", &format!("kubectl apply -f {file}"), |kubectl, namespace| {
+        let typed = (self.inputs.typed)(&file, Typed::File);
+        self.by_hand("populate", &format!("kubectl apply -f {}", quoted(&typed)), |kubectl, namespace| {
             kubectl.apply(
                 &objects,
                 namespace,
@@ -176,7 +198,11 @@ impl<'p, 'i, W: World> Player<'p, 'i, W> {
             return self.deploy(stage, upgrade, false);
         }
         if let Some(rollback) = &stage.rollback {
-            let words = format!("rollback {} {}", self.subject.release, rollback.revision);
+            let revision = match rollback.revision {
+                0 => String::new(),
+                revision => format!(" {revision}"),
+            };
+            let words = format!("rollback {}{revision}", quoted(&self.subject.release));
             return self.helm(
                 stage,
                 Command::Rollback { revision: rollback.revision },
@@ -185,7 +211,7 @@ impl<'p, 'i, W: World> Player<'p, 'i, W> {
             );
         }
         if let Some(uninstall) = &stage.uninstall {
-            let words = format!("uninstall {}", self.subject.release);
+            let words = format!("uninstall {}", quoted(&self.subject.release));
             return self.helm(stage, Command::Uninstall, &uninstall.flags, &words);
         }
         self.by_kubectl(stage)
@@ -223,17 +249,10 @@ impl<'p, 'i, W: World> Player<'p, 'i, W> {
         if stage.seed_snapshots.is_some() {
             let objects = self.course.world.objects().map_err(unreachable)?;
             let seeds = snapshots::seeds(&objects);
-            return self.by_hand(
-                "apply",
-                "kubectl apply --server-side -f snapshots.yaml",
-                |kubectl, namespace| {
-                    kubectl.apply(
-                        &seeds,
-                        namespace,
-                        kubectl::Apply { server_side: true, ..kubectl::Apply::default() },
-                    );
-                },
-            );
+            let how = kubectl::Apply { server_side: true, ..kubectl::Apply::default() };
+            return self.by_hand("apply", &snapshots::command(), |kubectl, namespace| {
+                kubectl.apply(&seeds, namespace, how);
+            });
         }
         let seconds = stage.wait.unwrap_or(0.0);
         let step =
@@ -253,10 +272,10 @@ impl<'p, 'i, W: World> Player<'p, 'i, W> {
         let chart = self.chart(&deployment.chart)?;
         let dialect = self.dialect(stage)?;
         let values = Arc::new(values(&deployment.values, &deployment.set, dialect.helm)?);
-        let reference = self.scenario.charts.get(&deployment.chart).cloned().unwrap_or_default();
+        self.look_into(&chart, &values, dialect);
         let word = if install { "install" } else { "upgrade" };
-        let mut words = format!("{word} {} {reference}", self.subject.release);
-        words.push_str(&values_words(deployment).to_string());
+        let typed = self.typed_chart(&deployment.chart);
+        let words = lines::deployment(word, &self.subject.release, &typed, deployment);
         let command =
             if install { Command::Install { chart, values } } else { Command::Upgrade { chart, values } };
         self.helm(stage, command, &deployment.flags, &words)
@@ -269,53 +288,44 @@ impl<'p, 'i, W: World> Player<'p, 'i, W> {
         flags: &[String],
         words: &str,
     ) -> Result<Step, ScenarioError> {
-        let actor = self.actor(stage);
         let dialect = self.dialect(stage)?;
-        let parsed = Flags::parse(flags, dialect).map_err(|error| ScenarioError(error.0))?;
-        let tail: String = flags.iter().map(|flag| format!(" {flag}")).collect();
-        let line = format!("{actor} {words} -n {}{tail}", self.subject.namespace);
+        let parsed = Flags::parse(flags, dialect).map_err(|error| ScenarioError::new(error.0))?;
+        let namespace = quoted(&self.subject.namespace);
+        let line = format!("helm {words} -n {namespace}{}", lines::flags(flags));
         let id = if dialect.is_v4() { "helm4" } else { "helm3" };
         let order = Order { actor: id, dialect, subject: &self.subject, command, flags: parsed, line };
         self.course.run(self.workshop, &order).map_err(unreachable)
     }
 
-    fn actor(&self, stage: &Stage) -> String {
-        stage.actor.clone().unwrap_or_else(|| self.scenario.actor.clone())
+    fn dialect(&self, stage: &Stage) -> Result<Dialect, ScenarioError> {
+        dialect(stage.actor.as_deref().unwrap_or(&self.scenario.actor))
     }
 
-    /// `helm3`, `helm4`, or a version such as `helm3.17`.
-    fn dialect(&self, stage: &Stage) -> Result<Dialect, ScenarioError> {
-        let actor = self.actor(stage);
-        if let Some(known) = actors::find(&actor) {
-            return Ok(Dialect { helm: known.version() });
+    /// A chart as it is typed behind a command of Helm.
+    fn typed_chart(&self, name: &str) -> String {
+        let reference = self.scenario.charts.get(name).map(String::as_str).unwrap_or_default();
+        (self.inputs.typed)(reference, Typed::Chart)
+    }
+
+    /// Remembers which hooks and images a chart brings.
+    fn look_into(&mut self, chart: &Arc<Chart>, values: &Arc<Values>, dialect: Dialect) {
+        let options = template_options(dialect.helm, &self.subject);
+        if let Ok(render) = self.workshop.renderer.render(chart, values, &options) {
+            self.seen.add(&render);
         }
-        let version = actor.strip_prefix("helm").and_then(|version| version.split_once('.'));
-        let parsed = version.and_then(|(major, minor)| Some((major.parse().ok()?, minor.parse().ok()?)));
-        let known: Vec<&str> = actors::ACTORS.iter().map(|actor| actor.id()).collect();
-        let (major, minor) = parsed.ok_or_else(|| {
-            ScenarioError(format!(
-                "unknown actor {actor:?}; known are {} and versions such as helm3.17",
-                known.join(", ")
-            ))
-        })?;
-        Ok(Dialect { helm: Helm { major, minor } })
     }
 
     fn chart(&mut self, name: &str) -> Result<Arc<Chart>, ScenarioError> {
-        let reference = self
-            .scenario
-            .charts
-            .get(name)
-            .ok_or_else(|| ScenarioError(format!("no chart is named {name:?} in charts")))?;
-        (self.inputs.chart)(reference).map_err(ScenarioError)
+        let reference = self.scenario.charts.get(name).ok_or_else(|| unknown("chart", name, &[]))?;
+        (self.inputs.chart)(reference).map_err(ScenarioError::new)
     }
 
     fn documents(&mut self, file: &str) -> Result<Vec<Arc<Value>>, ScenarioError> {
-        let text = (self.inputs.file)(file).map_err(ScenarioError)?;
+        let text = (self.inputs.file)(file).map_err(ScenarioError::new)?;
         let mut objects = Vec::new();
         for (line, document) in yaml::documents(&text) {
             let object = yaml::to_json(document.as_bytes(), &Limits::default())
-                .map_err(|error| ScenarioError(format!("{file}:{line}: {}", error.message)))?;
+                .map_err(|error| ScenarioError::new(format!("{file}:{line}: {}", error.message)))?;
             match object.get("items").and_then(Value::as_array) {
                 Some(items) => objects.extend(items.iter().cloned().map(Arc::new)),
                 None if object.is_null() => {}
@@ -327,7 +337,9 @@ impl<'p, 'i, W: World> Player<'p, 'i, W> {
     }
 
     fn apply(&mut self, stage: &Stage, apply: &Apply) -> Result<Step, ScenarioError> {
-        let mut objects = self.written(&apply.objects, apply.file.as_deref())?;
+        let written = self.written(&apply.objects);
+        let mut objects = written.clone();
+        objects.extend(self.in_file(apply.file.as_deref())?);
         if let Some(chart) = &apply.chart {
             objects.extend(self.rendered(stage, chart, apply)?);
         }
@@ -336,31 +348,34 @@ impl<'p, 'i, W: World> Player<'p, 'i, W> {
             force_conflicts: apply.force_conflicts,
             lenient: false,
         };
-        let flags = match (how.server_side, how.force_conflicts) {
-            (true, true) => " --server-side --force-conflicts",
-            (true, false) => " --server-side",
-            _ => "",
-        };
-        self.by_hand("apply", &format!("kubectl apply{flags} -f -"), |kubectl, namespace| {
+        let file = apply.file.as_deref().map(|file| (self.inputs.typed)(file, Typed::File));
+        let chart = apply.chart.as_deref().map(|name| self.typed_chart(name));
+        let line = lines::apply(apply, &written, file.as_deref(), chart.as_deref(), &self.subject);
+        self.by_hand("apply", &line, |kubectl, namespace| {
             kubectl.apply(&objects, namespace, how);
         })
     }
 
     fn create(&mut self, create: &Create) -> Result<Step, ScenarioError> {
-        let objects = self.written(&create.objects, create.file.as_deref())?;
-        self.by_hand("create", "kubectl create -f -", |kubectl, namespace| {
+        let written = self.written(&create.objects);
+        let file = create.file.as_deref().map(|file| (self.inputs.typed)(file, Typed::File));
+        let line = lines::create(&written, file.as_deref(), &self.subject.namespace);
+        let objects: Vec<Arc<Value>> =
+            written.into_iter().chain(self.in_file(create.file.as_deref())?).collect();
+        self.by_hand("create", &line, |kubectl, namespace| {
             kubectl.create(&objects, namespace);
         })
     }
 
-    /// Objects written in the scenario, then those of a file.
-    fn written(&mut self, objects: &[Value], file: Option<&str>) -> Result<Vec<Arc<Value>>, ScenarioError> {
-        let mut objects: Vec<Arc<Value>> = objects.iter().cloned().map(Arc::new).collect();
+    /// Objects written in the scenario itself.
+    fn written(&self, objects: &[Value]) -> Vec<Arc<Value>> {
+        let objects: Vec<Arc<Value>> = objects.iter().cloned().map(Arc::new).collect();
         objects.iter().for_each(|object| self.course.secrets.add(object));
-        if let Some(file) = file {
-            objects.extend(self.documents(file)?);
-        }
-        Ok(objects)
+        objects
+    }
+
+    fn in_file(&mut self, file: Option<&str>) -> Result<Vec<Arc<Value>>, ScenarioError> {
+        file.map_or(Ok(Vec::new()), |file| self.documents(file))
     }
 
     fn rendered(
@@ -373,16 +388,24 @@ impl<'p, 'i, W: World> Player<'p, 'i, W> {
         let helm = self.dialect(stage)?.helm;
         let options = template_options(helm, &self.subject);
         let config = Arc::new(values(&apply.values, &apply.set, helm)?);
-        let render = self.workshop.renderer.render(&chart, &config, &options).map_err(ScenarioError)?;
+        let render = self.workshop.renderer.render(&chart, &config, &options).map_err(ScenarioError::new)?;
         let crds = render.crds.iter().flat_map(|file| file.objects.iter());
         let hooks = render.hooks.iter().filter(|_| apply.hooks).map(|hook| &hook.manifest);
+        self.seen.add(&render);
         let all = crds.chain(render.manifests.iter().chain(hooks).map(|manifest| &*manifest.object));
+        let all: Vec<&Arc<Value>> = all.filter(|object| !object.is_null()).collect();
+        let words = |pointer: &str| all.iter().map(|object| k8s::text(object, pointer).to_owned()).collect();
+        let known = BTreeMap::from([
+            ("kinds", (apply.kinds.as_slice(), words("/kind"))),
+            ("names", (apply.names.as_slice(), words("/metadata/name"))),
+        ]);
+        unrendered(name, &known)?;
         let wanted = |list: &[String], word: &str| list.is_empty() || list.iter().any(|known| known == word);
         let fits = |object: &&Arc<Value>| {
             wanted(&apply.kinds, k8s::text(object, "/kind"))
                 && wanted(&apply.names, k8s::text(object, "/metadata/name"))
         };
-        let mut found: Vec<Arc<Value>> = all.filter(|o| !o.is_null()).filter(fits).cloned().collect();
+        let mut found: Vec<Arc<Value>> = all.into_iter().filter(fits).cloned().collect();
         // As behind several `--show-only`: in the order in which they are named.
         found.sort_by_key(|object| {
             apply.names.iter().position(|name| name == k8s::text(object, "/metadata/name"))
@@ -394,10 +417,9 @@ impl<'p, 'i, W: World> Player<'p, 'i, W> {
         let names = self.names(&tagging.objects, &tagging.selector)?;
         let values: Vec<(String, Option<String>)> = tagging.set.clone().into_iter().collect();
         let word = if tag == Tag::Labels { "label" } else { "annotate" };
-        let pairs: String =
-            values.iter().map(|(key, value)| format!(" {key}={}", value.as_deref().unwrap_or("-"))).collect();
-        let line = format!("kubectl {word} {}{pairs}", tagging.objects.join(" "));
-        self.by_hand(word, &line, |kubectl, _| kubectl.tag(&names, tag, &values))
+        let line = lines::tag(word, tagging, &names);
+        let step = self.by_hand(word, &line, |kubectl, _| kubectl.tag(&names, tag, &values))?;
+        Ok(noted(step, &names, &tagging.objects))
     }
 
     fn patch(&mut self, patch: &Patch) -> Result<Step, ScenarioError> {
@@ -405,26 +427,18 @@ impl<'p, 'i, W: World> Player<'p, 'i, W> {
             "merge" => PatchType::Merge,
             "strategic" => PatchType::Strategic,
             "json" => PatchType::Json,
-            other => {
-                return Err(ScenarioError(format!(
-                    "unknown kind of patch {other:?}; known are merge, strategic, json"
-                )));
-            }
+            other => return Err(unknown("kind of patch", other, PATCHES)),
         };
         let names = self.names(std::slice::from_ref(&patch.object), &BTreeMap::new())?;
         let is_secret = object_name(&patch.object)?.kind == "Secret";
-        let shown = if is_secret { without_contents(&patch.patch) } else { patch.patch.clone() };
         if is_secret {
             self.course.secrets.add_patch(&patch.patch);
         }
-        let on = match patch.subresource.as_str() {
-            "" => String::new(),
-            subresource => format!(" --subresource {subresource}"),
-        };
-        let line = format!("kubectl patch {}{on} --type {} -p {shown}", patch.object, patch.kind);
-        self.by_hand("patch", &line, |kubectl, _| {
+        let line = lines::patch(patch, &names, is_secret);
+        let step = self.by_hand("patch", &line, |kubectl, _| {
             names.iter().for_each(|name| kubectl.patch(name, &patch.subresource, kind, &patch.patch));
-        })
+        })?;
+        Ok(noted(step, &names, std::slice::from_ref(&patch.object)))
     }
 
     fn delete(&mut self, delete: &Delete) -> Result<Step, ScenarioError> {
@@ -432,16 +446,12 @@ impl<'p, 'i, W: World> Player<'p, 'i, W> {
             None | Some("background") => Propagation::Background,
             Some("foreground") => Propagation::Foreground,
             Some("orphan") => Propagation::Orphan,
-            Some(other) => {
-                return Err(ScenarioError(format!(
-                    "unknown cascade {other:?}; known are background, foreground, orphan"
-                )));
-            }
+            Some(other) => return Err(unknown("cascade", other, CASCADES)),
         };
         let names = self.names(&delete.objects, &BTreeMap::new())?;
-        let cascade = delete.cascade.iter().map(|cascade| format!(" --cascade={cascade}"));
-        let line = format!("kubectl delete {}{}", delete.objects.join(" "), cascade.collect::<String>());
-        self.by_hand("delete", &line, |kubectl, _| kubectl.delete(&names, propagation))
+        let line = lines::delete(&delete.objects, delete.cascade.as_deref(), &names);
+        let step = self.by_hand("delete", &line, |kubectl, _| kubectl.delete(&names, propagation))?;
+        Ok(noted(step, &names, &delete.objects))
     }
 
     /// Names as written; one that ends with `*` is replaced by every object of the kind that is alive and begins so.
@@ -451,9 +461,11 @@ impl<'p, 'i, W: World> Player<'p, 'i, W> {
         selector: &BTreeMap<String, String>,
     ) -> Result<Vec<ObjectName>, ScenarioError> {
         let objects = self.course.world.objects().map_err(unreachable)?;
+        self.seen.kinds_of(objects.iter().map(|object| &**object));
         let mut names = Vec::new();
         for text in written {
             let name = object_name(text)?;
+            self.seen.knows(&name.kind)?;
             let selected = |object: &&Arc<Value>| {
                 selector.iter().all(|(key, value)| k8s::label(object, key) == Some(value))
             };
@@ -498,28 +510,30 @@ fn went_well(step: &Step, what: &str) -> Result<(), ScenarioError> {
     if step.exit_code == 0 {
         return Ok(());
     }
-    Err(ScenarioError(format!("start: {what} is refused: {}", step.stderr.trim_end())))
+    Err(ScenarioError::new(format!("start: {what} is refused: {}", step.stderr.trim_end())))
 }
 
-/// The values of a scenario as flags: those written in the file itself as JSON.
-fn values_words(deployment: &Deployment) -> ValuesWords {
-    let mut words = ValuesWords::default();
-    deployment.values.iter().for_each(|(key, value)| words.json(&format!("{}={value}", escaped(key))));
-    deployment.set.iter().for_each(|argument| words.set("--set", argument));
-    words
-}
-
-/// A key that `--set-json` does not take apart.
-fn escaped(key: &str) -> String {
-    key.replace('\\', "\\\\").replace('.', "\\.").replace(',', "\\,").replace('=', "\\=")
+/// A step that says which of the names as they are written nothing has.
+fn noted(mut step: Step, names: &[ObjectName], written: &[String]) -> Step {
+    let matched = |text: &&String| {
+        let Ok(written) = object_name(text) else { return true };
+        let start = written.name.strip_suffix('*');
+        names.iter().any(|name| {
+            name.kind == written.kind
+                && start.map_or(name.name == written.name, |start| name.name.starts_with(start))
+        })
+    };
+    let unmatched = written.iter().filter(|text| !matched(text));
+    step.notes.extend(unmatched.map(|text| format!("{text} stands for no object at this step")));
+    step
 }
 
 /// Values as Helm would hold them: numbers of files are floats, `--set` is read on top.
-fn values(written: &Values, set: &[String], helm: Helm) -> Result<Values, ScenarioError> {
+pub(super) fn values(written: &Values, set: &[String], helm: Helm) -> Result<Values, ScenarioError> {
     let mut values: Values = written.iter().map(|(key, value)| (key.clone(), floats(value))).collect();
     for set in set {
         parse_into(set, Style::Typed, helm, &mut values)
-            .map_err(|error| ScenarioError(format!("failed parsing --set data: {error}")))?;
+            .map_err(|error| ScenarioError::new(format!("failed parsing --set data: {error}")))?;
     }
     Ok(values)
 }
@@ -536,12 +550,12 @@ fn floats(value: &Value) -> Value {
 }
 
 /// Reads `Kind/namespace/name`; cluster-scoped objects may be written `Kind/name`.
-fn object_name(text: &str) -> Result<ObjectName, ScenarioError> {
+pub(super) fn object_name(text: &str) -> Result<ObjectName, ScenarioError> {
     let parts: Vec<&str> = text.split('/').collect();
     let (kind, namespace, name) = match parts.as_slice() {
         [kind, namespace, name] => (*kind, *namespace, *name),
         [kind, name] => (*kind, "", *name),
-        _ => return Err(ScenarioError(format!("{text:?} is no object; write Kind/namespace/name"))),
+        _ => return Err(ScenarioError::new(format!("{text:?} is no object; write Kind/namespace/name"))),
     };
     Ok(ObjectName { kind: kind.to_owned(), namespace: namespace.to_owned(), name: name.to_owned() })
 }

@@ -2,11 +2,17 @@ use serde::de::DeserializeOwned;
 
 use super::*;
 use crate::cluster::simulated::conditions::{Hooks, Timing};
+use crate::limits::Limits;
+use crate::yaml;
 
 const SCHEMA: &str = include_str!("../../../docs/scenario.schema.json");
 
 fn parse(value: &Value) -> Result<Scenario, String> {
     serde_json::from_value(value.clone()).map_err(|error| error.to_string())
+}
+
+fn deeds(stage: &Stage) -> Vec<&'static str> {
+    stage.deeds().into_iter().filter(|(_, there)| *there).map(|(name, _)| name).collect()
 }
 
 #[test]
@@ -16,7 +22,7 @@ fn a_step_names_one_deed() {
         "steps": [{"upgrade": {"chart": "before", "flags": ["--atomic"]}, "conditions": {"leader": "before-hook"}}, {"wait": 5}]
     }))
     .expect("scenario");
-    assert_eq!(scenario.steps.iter().map(Stage::deeds).collect::<Vec<_>>(), [1, 1]);
+    assert_eq!(scenario.steps.iter().map(deeds).collect::<Vec<_>>(), [vec!["upgrade"], vec!["wait"]]);
     assert_eq!(scenario.actor, "helm4");
 }
 
@@ -24,9 +30,26 @@ fn a_step_names_one_deed() {
 fn errors_name_the_line() {
     let error = |text: &str| {
         let text = format!("charts: {{}}\nrelease: r\nsteps:\n- wait: 1\n{text}");
-        Scenario::parse(&text, &Limits::default()).expect_err("an error").0
+        Scenario::parse(&text, &Limits::default()).expect_err("an error").message
     };
     for (text, wanted) in [
+        ("- upgrade: {chart: b}\n", "line 5: no chart is named \"b\" in charts; known are "),
+        (
+            "- uninstall: {flags: [--atomic]}\n",
+            "line 5: unknown flag of uninstall \"--atomic\"; known are --cascade, ",
+        ),
+        ("- {uninstall: {}, actor: helm5}\n", "line 5: unknown actor \"helm5\"; known are helm3, helm4"),
+        (
+            "- delete: {objects: [Pod/a/b], cascade: x}\n",
+            "line 5: unknown cascade \"x\"; known are background, ",
+        ),
+        (
+            "- patch: {object: Pod/a/b, kind: x, patch: {}}\n",
+            "line 5: unknown kind of patch \"x\"; known are merge, ",
+        ),
+        ("- label: {objects: [b], set: {a: b}}\n", "line 5: \"b\" is no object"),
+        ("- label: {objects: [Pod/a/b]}\n", "line 5: label: without set"),
+        ("- apply: {}\n", "line 5: apply: without file, objects or chart"),
         ("- upgrad: {}\n", "line 5: steps[1].upgrad: unknown field `upgrad`"),
         ("- wait: soon\n", "line 5: steps[1].wait: invalid type"),
         ("- wait: 1\n  uninstall: {}\n", "line 5: exactly one of"),
@@ -38,6 +61,21 @@ fn errors_name_the_line() {
         assert!(error(text).starts_with(wanted), "{}", error(text));
     }
     assert!(error("- a: [\n").contains("yaml: line "), "{}", error("- a: [\n"));
+}
+
+#[test]
+fn what_is_no_scenario_at_all_is_told_so() {
+    for (text, wanted) in [
+        ("", "line 1: the file is empty"),
+        ("[]\n", "line 1: the file is a list"),
+        ("hello\n", "line 1: the file is a single value"),
+        ("charts: {}\nrelease: r\nsteps: []\n", "line 3: steps: the list is empty"),
+        ("charts: {}\nsteps: []\n", "line 1: missing field `release`"),
+    ] {
+        let error = Scenario::parse(text, &Limits::default()).expect_err("an error");
+        assert!(error.message.starts_with(wanted), "{error}");
+        assert!(!error.hint.is_empty(), "{error}");
+    }
 }
 
 #[test]
@@ -112,7 +150,7 @@ fn scenarios_that_are_read_fit_the_published_schema() {
 fn nobody_waits_backwards() {
     let wait = |seconds: &str| {
         let text = format!("charts: {{}}\nrelease: r\nsteps: [{{wait: {seconds}}}]\n");
-        Scenario::parse(&text, &Limits::default()).map_err(|error| error.0)
+        Scenario::parse(&text, &Limits::default()).map_err(|error| error.message)
     };
     assert_eq!(wait("-1").err().as_deref(), Some("line 3: wait: -1 seconds are not between 0 and 1000000"));
     assert!(wait("1e300").is_err());

@@ -36,14 +36,15 @@ fn verb(command: &Value) -> Option<&'static str> {
 /// Whether a step does what a recorded command did: the same verb, and for single objects the same names.
 fn fits(step: &Step, command: &Value) -> bool {
     let line = command["cmd"].as_str().unwrap_or("");
-    let named = |object: &str| object.rsplit('/').next().is_some_and(|name| line.contains(name));
-    let objects = step.command.split(' ').filter(|word| word.contains('/') && !word.contains('='));
+    // The names stand behind the kind.
+    let words = step.command.split(' ').filter(|word| *word != "--overwrite").skip(3);
+    let mut names = words.take_while(|word| !word.starts_with('-') && !word.contains('='));
     let forced = |line: &str| line.contains("--force-conflicts");
     let same_flags = step.operation != "apply" || forced(&step.command) == forced(line);
     let single = matches!(step.operation.as_str(), "label" | "patch" | "delete");
     verb(command) == Some(step.operation.as_str())
         && same_flags
-        && (!single || objects.filter(|o| !o.ends_with('*')).all(named))
+        && (!single || line.contains(" -l ") || names.all(|name| line.contains(name)))
 }
 
 /// Steps and the commands they stand for: as many as fit in their order. Commands may have no step where they only led

@@ -89,7 +89,7 @@ impl Seen<'_> {
     ) -> Vec<String> {
         let jobs = self.record[field].as_object().into_iter().flatten();
         let told = jobs.flat_map(|(job, told)| {
-            let start = format!("kubectl patch TrainJob/team-a/{job} ");
+            let start = format!("kubectl patch trainjob {job} -n team-a ");
             let steps: Vec<&Step> =
                 self.steps.iter().filter(|step| step.command.starts_with(&start)).collect();
             match pick(&steps) {

@@ -213,6 +213,53 @@ impl Flags {
     }
 }
 
+/// Flags that are modelled, each with the commands that have it.
+///
+/// Source: Helm v3.22.0 and v4.3.1, `pkg/cmd/{install,upgrade,rollback,uninstall}.go`.
+const OFFERED: &[(&str, &[&str])] = &[
+    ("--atomic", DEPLOYING),
+    ("--cascade", &["uninstall"]),
+    ("--cleanup-on-fail", &["upgrade", "rollback"]),
+    ("--create-namespace", DEPLOYING),
+    ("--description", &["install", "upgrade", "uninstall", "rollback"]),
+    ("--force", &["install", "upgrade", "rollback"]),
+    ("--force-conflicts", &["install", "upgrade", "rollback"]),
+    ("--force-replace", &["install", "upgrade", "rollback"]),
+    ("--history-max", &["upgrade", "rollback"]),
+    ("--install", &["upgrade"]),
+    ("-i", &["upgrade"]),
+    ("--keep-history", &["uninstall"]),
+    ("--no-hooks", &["install", "upgrade", "rollback", "uninstall"]),
+    ("--replace", &["install"]),
+    ("--reset-then-reuse-values", &["upgrade"]),
+    ("--reset-values", &["upgrade"]),
+    ("--reuse-values", &["upgrade"]),
+    ("--rollback-on-failure", DEPLOYING),
+    ("--server-side", &["install", "upgrade", "rollback"]),
+    ("--skip-crds", DEPLOYING),
+    ("--skip-schema-validation", DEPLOYING),
+    ("--take-ownership", DEPLOYING),
+    ("--timeout", &["install", "upgrade", "rollback", "uninstall"]),
+    ("--wait", &["install", "upgrade", "rollback", "uninstall"]),
+    ("--wait-for-jobs", &["install", "upgrade", "rollback"]),
+];
+
+const DEPLOYING: &[&str] = &["install", "upgrade"];
+
+/// The flags of a command that are modelled for a version of Helm, in order.
+#[must_use]
+pub fn offered(command: &str, dialect: Dialect) -> Vec<&'static str> {
+    let known = |name: &str| {
+        // A flag that wants an argument complains about that, not about itself.
+        !matches!(Flags::parse(&[name], dialect), Err(error) if error == unknown(name))
+    };
+    let described = |name: &str| name != "--description" || command != "rollback" || dialect.is_v4();
+    let of_command = OFFERED
+        .iter()
+        .filter(|(name, commands)| commands.contains(&command) && known(name) && described(name));
+    of_command.map(|(name, _)| *name).collect()
+}
+
 fn unknown(name: &str) -> FlagError {
     FlagError(format!("unknown flag: {name}"))
 }
@@ -316,6 +363,21 @@ mod tests {
         );
         assert!(Flags::parse(&["--server-side=true"], V3).is_err());
         assert!(Flags::parse(&["--force", "--force-conflicts"], V4).is_err());
+    }
+
+    #[test]
+    fn each_command_has_its_own_flags() {
+        for dialect in [V3, V4] {
+            for command in ["install", "upgrade", "rollback", "uninstall"] {
+                let flags = offered(command, dialect);
+                assert!(flags.contains(&"--timeout") && flags.contains(&"--no-hooks"), "{flags:?}");
+                assert_eq!(flags.contains(&"--take-ownership"), DEPLOYING.contains(&command));
+                assert_eq!(flags.contains(&"--server-side"), dialect.is_v4() && command != "uninstall");
+            }
+        }
+        assert!(
+            !offered("upgrade", Dialect { helm: Helm { major: 3, minor: 16 } }).contains(&"--take-ownership")
+        );
     }
 
     #[test]

@@ -1,0 +1,365 @@
+//! What can be wrong with a scenario before anything is played: unknown words, missing parts, names that nothing has.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::play::{object_name, values};
+use super::{Scenario, ScenarioError, Stage};
+use crate::cluster::simulated::Conditions;
+use crate::cluster::simulated::conditions::LONGEST;
+use crate::k8s::{self, catalogue};
+use crate::limits::Limits;
+use crate::render::{Helm, Render};
+use crate::upgrade::actors::helm::{Dialect, Flags, offered};
+use crate::upgrade::actors::{self};
+use crate::upgrade::fate::Snapshot;
+use crate::yaml;
+
+const KEYS: &str = "docs/scenarios.md lists the keys and their values; with docs/scenario.schema.json an editor checks the file while you write it.";
+const FLAGS: &str =
+    "Flags are those of the Helm version that `actor` names, and values go into `values` and `set`.";
+const OBJECTS: &str = "Objects are written Kind/namespace/name, or Kind/name without a namespace.";
+const SKELETON: &str = "The least that plays: `{charts: {old: NAME@VERSION, new: NAME@VERSION}, release: NAME, start: {steps: [{install: {chart: old}}]}, steps: [{upgrade: {chart: new}}]}`.";
+
+/// Kinds of patches.
+pub(super) const PATCHES: &[&str] = &["merge", "strategic", "json"];
+/// What happens to dependents of a deleted object.
+pub(super) const CASCADES: &[&str] = &["background", "foreground", "orphan"];
+
+/// A name in a condition that something should have.
+#[derive(Clone, Debug)]
+pub(super) struct Wanted {
+    line: usize,
+    key: &'static str,
+    name: String,
+}
+
+impl Scenario {
+    /// Reads a scenario file.
+    ///
+    /// # Errors
+    /// Text that is no YAML, unknown or missing keys and words, and steps that do nothing or several things; each names
+    /// the line and what is known there.
+    pub fn parse(text: &str, limits: &Limits) -> Result<Self, ScenarioError> {
+        let refused = |message: String| ScenarioError::new(message).hint(KEYS);
+        let file: Value =
+            yaml::to_json(text.as_bytes(), limits).map_err(|error| ScenarioError::new(error.message))?;
+        shape(&file)?;
+        let mut scenario: Self = yaml::read(text.as_bytes(), limits).map_err(|e| refused(e.message))?;
+        scenario.fixed = fixed(&file);
+        number(&mut scenario.start.steps, text, "/start/steps");
+        number(&mut scenario.steps, text, "/steps");
+        let line = |pointer: &str| yaml::locate(text, pointer).unwrap_or(1);
+        if scenario.steps.is_empty() {
+            return Err(ScenarioError::new(format!("line {}: steps: the list is empty", line("/steps")))
+                .hint("Write at least one step, such as `- upgrade: {chart: NAME}`."));
+        }
+        dialect(&scenario.actor).map_err(|e| e.on(line("/actor")))?;
+        for stage in scenario.start.steps.iter().chain(&scenario.steps) {
+            stage.vet(&scenario).map_err(|error| stage.at(error))?;
+        }
+        scenario.wanted = wanted(&scenario, &line);
+        Ok(scenario)
+    }
+
+    /// Words of conditions that nothing had which was rendered or seen.
+    pub(super) fn unmet(&self, seen: &Seen, looks: &[Arc<Snapshot>]) -> Vec<String> {
+        let alive = |kind: &str, name: &str| {
+            looks.iter().any(|look| look.names().any(|known| known.kind == kind && known.name == name))
+        };
+        let met = |wanted: &Wanted| match wanted.key {
+            "hooks.named" => seen.jobs.contains(&wanted.name) || alive("Job", &wanted.name),
+            "jobsFirst" => alive("TrainJob", &wanted.name),
+            _ => seen.images.iter().any(|image| image.contains(&wanted.name)),
+        };
+        let unmet = self.wanted.iter().filter(|wanted| !met(wanted));
+        unmet
+            .map(|Wanted { line, key, name }| {
+                let known: Vec<&str> = match *key {
+                    "hooks.named" => seen.jobs.iter().map(String::as_str).collect(),
+                    _ => Vec::new(),
+                };
+                let known = if known.is_empty() {
+                    String::new()
+                } else {
+                    format!("; there are {}", known.join(", "))
+                };
+                format!("line {line}: {key}: nothing is called {name:?}{known}")
+            })
+            .collect()
+    }
+}
+
+/// What a scenario's renders brought.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Seen {
+    /// Jobs that are hooks.
+    pub(super) jobs: BTreeSet<String>,
+    /// Images of all containers.
+    pub(super) images: BTreeSet<String>,
+    /// Kinds that definitions bring or brought.
+    pub(super) kinds: BTreeSet<String>,
+}
+
+impl Seen {
+    /// Takes in the kinds that definitions among objects bring.
+    pub(super) fn kinds_of<'o>(&mut self, objects: impl Iterator<Item = &'o Value>) {
+        let definitions = objects.filter(|object| k8s::text(object, "/kind") == "CustomResourceDefinition");
+        self.kinds.extend(definitions.map(|crd| k8s::text(crd, "/spec/names/kind").to_owned()));
+    }
+
+    /// A kind that neither the server brings nor any definition brought is a mistake; one whose definition is gone is not.
+    pub(super) fn knows(&self, kind: &str) -> Result<(), ScenarioError> {
+        if catalogue::is_kind(kind) || self.kinds.contains(kind) {
+            return Ok(());
+        }
+        let own: Vec<&str> = self.kinds.iter().map(String::as_str).collect();
+        let message = format!("unknown kind {kind:?}; known are those of Kubernetes, and {}", own.join(", "));
+        Err(ScenarioError::new(message).hint(OBJECTS))
+    }
+
+    /// Takes in a render.
+    pub(super) fn add(&mut self, render: &Render) {
+        let hooks = render.hooks.iter().map(|hook| &**hook.manifest.object);
+        let definitions = render.crds.iter().flat_map(|file| file.objects.iter()).map(|object| &**object);
+        self.kinds_of(definitions.chain(render.manifests.iter().map(|manifest| &**manifest.object)));
+        let jobs = hooks.clone().filter(|object| k8s::text(object, "/kind") == "Job");
+        self.jobs.extend(jobs.map(|job| k8s::text(job, "/metadata/name").to_owned()));
+        for object in render.manifests.iter().map(|manifest| &**manifest.object).chain(hooks) {
+            for list in ["containers", "initContainers"] {
+                let containers = object.pointer(&format!("/spec/template/spec/{list}"));
+                let containers = containers.and_then(Value::as_array).into_iter().flatten();
+                self.images.extend(containers.map(|one| k8s::text(one, "/image").to_owned()));
+            }
+        }
+    }
+}
+
+/// What a file has to be at all.
+fn shape(file: &Value) -> Result<(), ScenarioError> {
+    let found = match file {
+        Value::Object(_) => return Ok(()),
+        Value::Null => "the file is empty",
+        Value::Array(_) => "the file is a list",
+        _ => "the file is a single value",
+    };
+    let message = format!("line 1: {found}; a scenario is a mapping with charts, release and steps");
+    Err(ScenarioError::new(message).hint(SKELETON))
+}
+
+/// The keys below `conditions` of the scenario and of its steps; what only the start says holds only there.
+fn fixed(file: &Value) -> BTreeSet<String> {
+    let steps = file.get("steps").and_then(Value::as_array).into_iter().flatten();
+    let all = std::iter::once(file).chain(steps).filter_map(|part| part.get("conditions")?.as_object());
+    all.flat_map(|conditions| conditions.keys().cloned()).collect()
+}
+
+/// Gives every step its line.
+fn number(stages: &mut [Stage], text: &str, list: &str) {
+    for (position, stage) in stages.iter_mut().enumerate() {
+        stage.line = yaml::locate(text, &format!("{list}/{position}")).unwrap_or_default();
+    }
+}
+
+/// Names in the conditions of a scenario and of its steps, each with its line.
+fn wanted(scenario: &Scenario, line: &dyn Fn(&str) -> usize) -> Vec<Wanted> {
+    let mut wanted = Vec::new();
+    let mut collect = |conditions: &Conditions, place: &str| {
+        let hooks = conditions.hooks.named.keys().map(|name| ("hooks.named", "hooks/named", name));
+        let jobs = conditions.jobs_first.iter().map(|name| ("jobsFirst", "jobsFirst", name));
+        let images = conditions.images.iter().map(|name| ("images", "images", name));
+        wanted.extend(hooks.chain(jobs).chain(images).map(|(key, path, name)| Wanted {
+            line: line(&format!("{place}/conditions/{path}")),
+            key,
+            name: name.clone(),
+        }));
+    };
+    collect(&scenario.conditions, "");
+    for (list, stages) in [("/start/steps", &scenario.start.steps), ("/steps", &scenario.steps)] {
+        for (position, stage) in stages.iter().enumerate() {
+            stage.conditions.iter().for_each(|c| collect(c, &format!("{list}/{position}")));
+        }
+    }
+    wanted
+}
+
+/// `helm3`, `helm4`, or a version such as `helm3.17`.
+pub(super) fn dialect(actor: &str) -> Result<Dialect, ScenarioError> {
+    if let Some(known) = actors::find(actor) {
+        return Ok(Dialect { helm: known.version() });
+    }
+    let version = actor.strip_prefix("helm").and_then(|version| version.split_once('.'));
+    let parsed = version.and_then(|(major, minor)| Some((major.parse().ok()?, minor.parse().ok()?)));
+    let known: Vec<&str> = actors::ACTORS.iter().map(|actor| actor.id()).collect();
+    let (major, minor) = parsed.filter(|(major, _)| matches!(major, 3 | 4)).ok_or_else(|| {
+        ScenarioError::new(format!(
+            "unknown actor {actor:?}; known are {} and versions such as helm3.17",
+            known.join(", ")
+        ))
+    })?;
+    Ok(Dialect { helm: Helm { major, minor } })
+}
+
+impl ScenarioError {
+    /// The same error on a line.
+    fn on(self, line: usize) -> Self {
+        Self { message: format!("line {line}: {}", self.message), ..self }
+    }
+}
+
+/// A word that is not among the known ones.
+pub(super) fn unknown(what: &str, word: &str, known: &[&str]) -> ScenarioError {
+    let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+    ScenarioError::new(format!("unknown {what} {word:?}; known are {known}"))
+}
+
+impl Stage {
+    /// An error of this step, with its line.
+    pub(super) fn at(&self, error: ScenarioError) -> ScenarioError {
+        error.on(self.line)
+    }
+
+    fn vet(&self, scenario: &Scenario) -> Result<(), ScenarioError> {
+        self.single()?;
+        if let Some(wait) = self.wait.filter(|wait| !(0.0..=LONGEST).contains(wait)) {
+            let problem = format!("wait: {wait} seconds are not between 0 and {LONGEST}");
+            return Err(ScenarioError::new(problem));
+        }
+        let dialect = dialect(self.actor.as_deref().unwrap_or(&scenario.actor))?;
+        self.vet_helm(dialect)?;
+        self.vet_charts(scenario, dialect)?;
+        self.vet_objects()
+    }
+
+    /// One thing is done in one step.
+    fn single(&self) -> Result<(), ScenarioError> {
+        let there: Vec<&str> = self.deeds().into_iter().filter(|(_, there)| *there).map(|(n, _)| n).collect();
+        let found = match there.as_slice() {
+            [_] => return Ok(()),
+            [] => "none is there".to_owned(),
+            several => format!("{} are there", several.join(" and ")),
+        };
+        let known: Vec<&str> = self.deeds().into_iter().map(|(name, _)| name).collect();
+        let message = format!("exactly one of {} is wanted, {found}", known.join(", "));
+        Err(ScenarioError::new(message).hint(
+            "A key without a value counts as missing; write `uninstall: {}`. Two things are two steps.",
+        ))
+    }
+
+    /// What a step can do, and whether this one does it.
+    pub(super) fn deeds(&self) -> [(&'static str, bool); 13] {
+        [
+            ("install", self.install.is_some()),
+            ("upgrade", self.upgrade.is_some()),
+            ("rollback", self.rollback.is_some()),
+            ("uninstall", self.uninstall.is_some()),
+            ("apply", self.apply.is_some()),
+            ("create", self.create.is_some()),
+            ("annotate", self.annotate.is_some()),
+            ("label", self.label.is_some()),
+            ("patch", self.patch.is_some()),
+            ("delete", self.delete.is_some()),
+            ("populate", self.populate.is_some()),
+            ("seedSnapshots", self.seed_snapshots.is_some()),
+            ("wait", self.wait.is_some()),
+        ]
+    }
+
+    /// Flags that the command does not have.
+    fn vet_helm(&self, dialect: Dialect) -> Result<(), ScenarioError> {
+        let deployments = [("install", &self.install), ("upgrade", &self.upgrade)];
+        let deployed = deployments.into_iter().filter_map(|(word, one)| Some((word, &one.as_ref()?.flags)));
+        let rollback = self.rollback.iter().map(|one| ("rollback", &one.flags));
+        let uninstall = self.uninstall.iter().map(|one| ("uninstall", &one.flags));
+        for (word, flags) in deployed.chain(rollback).chain(uninstall) {
+            let known = offered(word, dialect);
+            for flag in flags.iter().filter(|flag| flag.starts_with('-')) {
+                let name = flag.split_once('=').map_or(flag.as_str(), |(name, _)| name);
+                if !known.contains(&name) {
+                    return Err(unknown(&format!("flag of {word}"), name, &known).hint(FLAGS));
+                }
+            }
+            Flags::parse(flags, dialect).map_err(|error| ScenarioError::new(error.0).hint(FLAGS))?;
+        }
+        Ok(())
+    }
+
+    /// Charts that nobody named, and assignments that can't be read.
+    fn vet_charts(&self, scenario: &Scenario, dialect: Dialect) -> Result<(), ScenarioError> {
+        let deployments = self.install.iter().chain(&self.upgrade);
+        let deployed = deployments.map(|one| (one.chart.as_str(), &one.values, &one.set));
+        let applied =
+            self.apply.iter().filter_map(|one| Some((one.chart.as_deref()?, &one.values, &one.set)));
+        for (chart, written, set) in deployed.chain(applied) {
+            if !scenario.charts.contains_key(chart) {
+                let known: Vec<&str> = scenario.charts.keys().map(String::as_str).collect();
+                let message =
+                    format!("no chart is named {chart:?} in charts; known are {}", known.join(", "));
+                return Err(ScenarioError::new(message)
+                    .hint("`chart` is one of the names below `charts`, which says what chart it is."));
+            }
+            values(written, set, dialect.helm)?;
+        }
+        Ok(())
+    }
+
+    /// Words and objects of what kubectl does.
+    fn vet_objects(&self) -> Result<(), ScenarioError> {
+        if let Some(patch) = self.patch.as_ref().filter(|one| !PATCHES.contains(&one.kind.as_str())) {
+            return Err(unknown("kind of patch", &patch.kind, PATCHES));
+        }
+        let cascade = self.delete.as_ref().and_then(|one| one.cascade.as_deref());
+        if let Some(word) = cascade.filter(|word| !CASCADES.contains(word)) {
+            return Err(unknown("cascade", word, CASCADES));
+        }
+        let tagged = self.annotate.iter().chain(&self.label).flat_map(|one| &one.objects);
+        let patched = self.patch.iter().map(|one| &one.object);
+        let deleted = self.delete.iter().flat_map(|one| &one.objects);
+        for text in tagged.chain(patched).chain(deleted) {
+            object_name(text).map_err(|error| error.hint(OBJECTS))?;
+        }
+        self.nothing_missing()
+    }
+
+    /// Lists without which a step does nothing.
+    fn nothing_missing(&self) -> Result<(), ScenarioError> {
+        let tag = |word, one: &Option<super::Tagging>| {
+            let one = one.as_ref()?;
+            let missing = if one.objects.is_empty() { "objects" } else { "set" };
+            (one.objects.is_empty() || one.set.is_empty()).then_some((word, missing))
+        };
+        let apply =
+            self.apply.as_ref().filter(|a| a.file.is_none() && a.objects.is_empty() && a.chart.is_none());
+        let create = self.create.as_ref().filter(|one| one.file.is_none() && one.objects.is_empty());
+        let delete = self.delete.as_ref().filter(|one| one.objects.is_empty());
+        let missing = tag("annotate", &self.annotate)
+            .or_else(|| tag("label", &self.label))
+            .or_else(|| apply.map(|_| ("apply", "file, objects or chart")))
+            .or_else(|| create.map(|_| ("create", "file or objects")))
+            .or_else(|| delete.map(|_| ("delete", "objects")));
+        match missing {
+            None => Ok(()),
+            Some((word, what)) => {
+                Err(ScenarioError::new(format!("{word}: without {what} there is nothing to do")).hint(KEYS))
+            }
+        }
+    }
+}
+
+/// Words that a chart's render has none of.
+pub(super) fn unrendered(
+    chart: &str,
+    wanted: &BTreeMap<&'static str, (&[String], BTreeSet<String>)>,
+) -> Result<(), ScenarioError> {
+    for (what, (words, known)) in wanted {
+        if let Some(word) = words.iter().find(|word| !known.contains(*word)) {
+            let known: Vec<&str> = known.iter().map(String::as_str).collect();
+            let message =
+                format!("{what}: chart {chart} renders no {word:?}; it renders {}", known.join(", "));
+            return Err(ScenarioError::new(message));
+        }
+    }
+    Ok(())
+}

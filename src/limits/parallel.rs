@@ -2,13 +2,13 @@
 
 use std::sync::Mutex;
 use std::sync::PoisonError;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicIsize, AtomicUsize, Ordering};
 use std::thread::Scope;
 
 use super::stack;
 
-/// Threads at work beyond those that called; work within work shares the processors.
-static AT_WORK: AtomicUsize = AtomicUsize::new(0);
+/// Threads at work beyond those that called, less the callers that wait; work within work shares the processors.
+static AT_WORK: AtomicIsize = AtomicIsize::new(0);
 
 /// Does the same with every item, on as many threads as there are processors left; the results are in the items' order.
 ///
@@ -19,7 +19,11 @@ pub fn side_by_side<I: Sync, T: Send, E: Send>(
     work: impl Fn(&I) -> Result<T, E> + Sync,
 ) -> Result<Vec<T>, E> {
     let crew = Crew { items, work, next: AtomicUsize::new(0), done: Mutex::default() };
-    std::thread::scope(|scope| crew.work(scope));
+    let rest = std::thread::scope(|scope| {
+        crew.work(scope);
+        Rest::begin()
+    });
+    drop(rest);
     let mut done = crew.done.into_inner().unwrap_or_else(PoisonError::into_inner);
     done.sort_by_key(|(at, _)| *at);
     done.into_iter().map(|(_, result)| result).collect()
@@ -63,6 +67,7 @@ struct Seat;
 impl Seat {
     fn take() -> Option<Self> {
         let most = std::thread::available_parallelism().map_or(1, usize::from);
+        let most = isize::try_from(most).unwrap_or(isize::MAX);
         let taken =
             AT_WORK.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |n| (n + 1 < most).then_some(n + 1));
         taken.ok().map(|_| Self)
@@ -72,6 +77,22 @@ impl Seat {
 impl Drop for Seat {
     fn drop(&mut self) {
         AT_WORK.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// A caller that has nothing left to do and waits for the others: somebody else may have its processor.
+struct Rest;
+
+impl Rest {
+    fn begin() -> Self {
+        AT_WORK.fetch_sub(1, Ordering::Relaxed);
+        Self
+    }
+}
+
+impl Drop for Rest {
+    fn drop(&mut self) {
+        AT_WORK.fetch_add(1, Ordering::Relaxed);
     }
 }
 

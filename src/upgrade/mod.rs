@@ -21,6 +21,7 @@ pub mod snapshots;
 pub mod specimen;
 pub mod storage;
 pub mod stuck;
+pub mod tape;
 pub mod trace;
 pub mod words;
 pub mod world;

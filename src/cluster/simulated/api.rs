@@ -109,9 +109,11 @@ impl Api<'_> {
         &self.server.consulted
     }
 
-    /// The outside world's part, for controllers that use it up.
-    pub fn conditions_mut(&mut self) -> &mut Conditions {
-        &mut self.server.conditions
+    /// Whether an image can be pulled.
+    #[must_use]
+    pub fn pullable(&self, image: &str) -> bool {
+        self.server.consulted.image(image);
+        self.server.conditions.pullable(image)
     }
 
     /// Keys of the objects that name a UID among their owners.

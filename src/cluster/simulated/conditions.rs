@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -51,9 +52,32 @@ pub struct Consulted {
     lease: AtomicBool,
     jobs_first: AtomicBool,
     retries: AtomicBool,
+    /// Images of which somebody asked whether they can be pulled.
+    images: Mutex<BTreeSet<String>>,
 }
 
 impl Consulted {
+    /// Notes that an image was to be pulled.
+    pub(super) fn image(&self, image: &str) {
+        let mut images = self.images.lock().unwrap_or_else(PoisonError::into_inner);
+        if !images.contains(image) {
+            images.insert(image.to_owned());
+        }
+    }
+
+    fn images(&self) -> BTreeSet<String> {
+        self.images.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// How much has come into play so far; it only grows.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        let flags =
+            [&self.leader, &self.hooks, &self.certificates, &self.lease, &self.jobs_first, &self.retries];
+        let images = self.images.lock().unwrap_or_else(PoisonError::into_inner).len();
+        images + flags.iter().filter(|flag| flag.load(Ordering::Relaxed)).count()
+    }
+
     /// Notes that a hook met a change of the lead.
     pub(super) fn leader(&self) {
         self.leader.store(true, Ordering::Relaxed);
@@ -97,6 +121,7 @@ impl Consulted {
         for (own, other) in pairs {
             own.fetch_or(other.load(Ordering::Relaxed), Ordering::Relaxed);
         }
+        other.images().iter().for_each(|image| self.image(image));
     }
 
     /// Whether a run under `others` could have gone another way than the one under `own` that these notes are from.
@@ -112,6 +137,7 @@ impl Consulted {
             || own.hooks != others.hooks && noted(&self.hooks)
             || own.certificates != others.certificates && noted(&self.certificates)
             || own.images != others.images
+                && self.images().iter().any(|image| own.pullable(image) != others.pullable(image))
             || own.timing != others.timing
     }
 }
@@ -126,6 +152,7 @@ impl Clone for Consulted {
             lease: copy(&self.lease),
             jobs_first: copy(&self.jobs_first),
             retries: copy(&self.retries),
+            images: Mutex::new(self.images()),
         }
     }
 }

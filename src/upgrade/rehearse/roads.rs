@@ -27,6 +27,7 @@ use crate::upgrade::inventory::{Item, Place, inventory};
 use crate::upgrade::kubectl::{Apply, Kubectl, Tag};
 use crate::upgrade::link::Link;
 use crate::upgrade::outcome::{Operation, REUSING, Verdict, Way};
+use crate::upgrade::tape::{Reel, Tape};
 use crate::upgrade::trace::Step;
 use crate::upgrade::words::quoted;
 
@@ -150,7 +151,9 @@ impl Explorer<'_> {
         let webhooks = has_webhooks(start.snapshot()?.as_ref());
         let hooks = self.hooks(&[HookEvent::PreUpgrade, HookEvent::PostUpgrade]);
         let (mut reached, mut tries) = (Vec::new(), Vec::new());
-        for (course, one) in self.ends(&start, &trials(hooks, webhooks), &self.upgrade(recipe, &[]), "")? {
+        let mut tape = Tape::default();
+        let order = self.upgrade(recipe, &[]);
+        for (course, one) in self.ends(&start, &trials(hooks, webhooks), &order, "", Some(&mut tape))? {
             let condition = one.conditions.first().cloned().unwrap_or_default();
             reached.push((condition, course, one.command_verdict(), one.step.exit_code));
             tries.push(one);
@@ -160,7 +163,7 @@ impl Explorer<'_> {
         let operation = Operation { name: "upgrade".to_owned(), flags, outcomes: gather(tries) };
         let refused = reached.iter().all(|(_, _, verdict, _)| *verdict == Verdict::Refused);
         let reached = distinct(reached);
-        Ok(Upgraded { start, prepare, hooks, webhooks, refused, reached, operation, stderr })
+        Ok(Upgraded { start, prepare, hooks, webhooks, refused, reached, operation, stderr, tape })
     }
 
     /// What is done besides and after an upgrade, the longest first; nothing of its own after one that was refused.
@@ -179,12 +182,11 @@ impl Explorer<'_> {
         upgraded: &Upgraded,
         job: &Job,
     ) -> Result<(Vec<Operation>, Vec<Way>), Unreachable> {
-        let Upgraded { start, hooks, webhooks, .. } = upgraded;
         let one = |operation: Option<Operation>| (operation.into_iter().collect(), Vec::new());
         Ok(match job {
             Job::Force(forced) => (Vec::new(), self.ways(forced)?.0),
-            Job::Undo => one(self.undoing(start, recipe, *hooks, *webhooks)?),
-            Job::Reuse => one(self.reusing(start, recipe)?),
+            Job::Undo => one(self.undoing(recipe, upgraded)?),
+            Job::Reuse => one(self.reusing(&upgraded.start, recipe)?),
             Job::Follow(next) => (self.insisting(&upgraded.reached, next)?, Vec::new()),
         })
     }
@@ -198,7 +200,7 @@ impl Explorer<'_> {
         if !self.before.as_ref().is_some_and(owns) {
             return Ok(Vec::new());
         }
-        let (_, one) = self.attempt(&self.base.course, &Trial::calm(), &self.uninstall(), "")?;
+        let (_, one) = self.attempt(&self.base.course, &Trial::calm(), &self.uninstall(), "", Reel::None)?;
         Ok(one.step.lost_objects)
     }
 
@@ -299,14 +301,22 @@ impl Explorer<'_> {
         trials: &[Trial],
         order: &Order<'_>,
         prefix: &str,
+        tape: Option<&mut Tape>,
     ) -> Result<Vec<End>, Unreachable> {
         let Some((first, others)) = trials.split_first() else { return Ok(Vec::new()) };
-        let (course, mut one) = self.attempt(start, first, order, prefix)?;
+        let mut own = Tape::default();
+        // Two trials seldom differ, and a tape costs more than it saves then.
+        let wanted = tape.is_some() || trials.len() > 2;
+        let tape = tape.unwrap_or(&mut own);
+        let reel = if wanted { Reel::Record(tape) } else { Reel::None };
+        let (course, mut one) = self.attempt(start, first, order, prefix, reel)?;
+        let tape = &*tape;
         let differs =
             |trial: &&Trial| course.world.consulted().tells_apart(&first.conditions, &trial.conditions);
         let (others, alike): (Vec<&Trial>, Vec<&Trial>) = others.iter().partition(differs);
         one.conditions.extend(alike.into_iter().map(|trial| joined(prefix, &trial.condition)));
-        let more = side_by_side(&others, |trial| self.attempt(start, trial, order, prefix))?;
+        let more =
+            side_by_side(&others, |trial| self.attempt(start, trial, order, prefix, Reel::Play(tape)))?;
         Ok(std::iter::once((course, one)).chain(more).collect())
     }
 
@@ -315,18 +325,12 @@ impl Explorer<'_> {
     }
 
     /// The upgrade with the flag that undoes it.
-    fn undoing(
-        &self,
-        start: &Course<Simulated>,
-        recipe: &Recipe,
-        hooks: bool,
-        webhooks: bool,
-    ) -> Result<Option<Operation>, Unreachable> {
+    fn undoing(&self, recipe: &Recipe, upgraded: &Upgraded) -> Result<Option<Operation>, Unreachable> {
+        let Upgraded { start, hooks, webhooks, tape, .. } = upgraded;
         let flag = self.actor.undo_flag().to_owned();
-        let images = self.new_images();
-        let tries = side_by_side(&failures(hooks, webhooks, &images), |trial| {
-            let order = self.upgrade(recipe, std::slice::from_ref(&flag));
-            self.attempt(start, trial, &order, "").map(|(_, one)| one)
+        let order = self.upgrade(recipe, std::slice::from_ref(&flag));
+        let tries = side_by_side(&failures(*hooks, *webhooks, &self.new_images()), |trial| {
+            self.attempt(start, trial, &order, "", Reel::Play(tape)).map(|(_, one)| one)
         })?;
         let mut flags = recipe.flags.clone();
         flags.push(flag);
@@ -344,7 +348,7 @@ impl Explorer<'_> {
         }
         let flag = "--reuse-values".to_owned();
         let order = self.upgrade(recipe, std::slice::from_ref(&flag));
-        let (_, one) = self.attempt(start, &Trial::calm(), &order, "")?;
+        let (_, one) = self.attempt(start, &Trial::calm(), &order, "", Reel::None)?;
         let flags = recipe.flags.iter().cloned().chain([flag]).collect();
         Ok(Some(Operation { name: REUSING.to_owned(), flags, outcomes: gather(vec![one]) }))
     }
@@ -406,7 +410,7 @@ impl Explorer<'_> {
     fn follow_up(&self, states: &[Reached], next: &Next) -> Result<Operation, Unreachable> {
         let tries = side_by_side(states, |(condition, course, ..)| {
             let prefix = if states.len() > 1 { format!("{AFTERWARDS}{condition}") } else { String::new() };
-            self.ends(course, &next.trials, &self.next_order(next), &prefix)
+            self.ends(course, &next.trials, &self.next_order(next), &prefix, None)
         })?;
         let tries = tries.into_iter().flatten().map(|(_, one)| one).collect();
         Ok(Operation { name: next.name.to_owned(), flags: next.flags.clone(), outcomes: gather(tries) })
@@ -426,10 +430,11 @@ impl Explorer<'_> {
         trial: &Trial,
         order: &Order<'_>,
         prefix: &str,
-    ) -> Result<(Course<Simulated>, Try), Unreachable> {
+        reel: Reel<'_>,
+    ) -> Result<End, Unreachable> {
         let mut course = start.fork();
         course.world.assume(&trial.conditions);
-        let step = course.run(self.workshop, order)?;
+        let step = course.run_taped(self.workshop, order, reel)?;
         Ok((course, Try { conditions: vec![joined(prefix, &trial.condition)], step }))
     }
 
@@ -567,6 +572,8 @@ struct Upgraded {
     operation: Operation,
     /// What the first try said.
     stderr: String,
+    /// What the first try asked.
+    tape: Tape,
 }
 
 /// What is done besides and after an upgrade; none waits for another.

@@ -60,7 +60,7 @@ impl Controller for Certificates {
 
 /// Whether a manager's program runs at all.
 fn started(api: &Api<'_>, manager: &Manager) -> bool {
-    let pullable = pods::images(&manager.pod).all(|image| api.conditions().pullable(image));
+    let pullable = pods::images(&manager.pod).all(|image| api.pullable(image));
     pullable && !trainer::crashes(api, manager)
 }
 

@@ -107,7 +107,7 @@ impl Kubelet {
 
 /// The first image of a pod that can't be pulled.
 pub(super) fn unpullable(api: &Api<'_>, pod: &Value) -> Option<String> {
-    pods::images(pod).find(|image| !api.conditions().pullable(image)).map(str::to_owned)
+    pods::images(pod).find(|image| !api.pullable(image)).map(str::to_owned)
 }
 
 fn conditions(pod: &Value, ready: bool, now: f64) -> Value {

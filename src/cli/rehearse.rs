@@ -48,7 +48,7 @@ fn pair(
     let pair = Pair::load(&as_pair(before, after, arguments), global)?;
     let given = arguments.engine.state.as_deref().map(|path| state::read(path, &limits)).transpose()?;
     let parts = verify::parts(&pair, &arguments.engine, given.as_ref(), global)?;
-    let renderer = Renders::new(Engines);
+    let renderer = Renders::new(Engines, limits);
     let rehearsals =
         engine::run(&parts, &renderer, &Arc::default(), &arguments.engine, Terminal::new(global.color))?;
     output::put_all(targets, |target, out| match target.format.as_str() {
@@ -182,7 +182,7 @@ fn play_file(path: &Path, arguments: &Rehearse, global: &Global) -> Result<(Play
         Typed::File => base.join(name).display().to_string(),
     };
     let mut inputs = Inputs { chart: &mut chart, file: &mut file, typed: &typed };
-    let renderer = Renders::new(Engines);
+    let renderer = Renders::new(Engines, limits.clone());
     let forge = Forge::default();
     let real = arguments.engine.engine != Engine::Sim;
     let records = if real { Records::real() } else { Records::default() };

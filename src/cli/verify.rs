@@ -14,7 +14,7 @@ use super::{output, settings, state};
 use crate::chart::{Chart, Metadata};
 use crate::checks::{self, Compared, Context, Scene};
 use crate::finding::{Finding, ObjectName, Severity};
-use crate::limits::stack;
+use crate::limits::{Limits, stack};
 use crate::render::facts::{self, Home};
 use crate::render::{Options, Render};
 use crate::report::judgement::{Evidence, judge};
@@ -65,10 +65,10 @@ pub(crate) fn demo(arguments: &Demo, global: &Global) -> Result<Exit, Error> {
 fn verify(pair: &Pair, flags: &EngineFlags, gate: &OutputFlags, global: &Global) -> Result<Report, Error> {
     let limits = settings::limits(&global.limits);
     let given = flags.state.as_deref().map(|path| state::read(path, &limits)).transpose()?;
-    let renderer = Renders::new(Engines);
+    let renderer = Renders::new(Engines, limits.clone());
     let parts = parts(pair, flags, given.as_ref(), global)?;
     let sizes = Arc::new(Sizes::default());
-    let set_up = || Scenery::new(pair, &parts, &renderer, given);
+    let set_up = || Scenery::new(pair, &parts, &renderer, given, &limits);
     let rehearse = || engine::run(&parts, &renderer, &sizes, flags, Terminal::new(global.color));
     let (scenery, rehearsals) = match flags.engine {
         Engine::Sim => std::thread::scope(|scope| {
@@ -180,13 +180,13 @@ impl<'p> Scenery<'p> {
         parts: &'p [Part],
         renderer: &dyn Renderer,
         given: Option<State>,
+        limits: &Limits,
     ) -> Result<Self, Error> {
         let part = parts.last().ok_or_else(|| Error::new("no actor").hint("Name one by `--actor helm3`."))?;
         let plan = &part.plan;
-        let limits = crate::limits::Limits::default();
         let options = Options {
             kube_version: Some(plan.kubernetes.clone()),
-            ..pair.options(part.actor.version(), &limits)
+            ..pair.options(part.actor.version(), limits)
         };
         let refused = |reference: &str| {
             let reference = reference.to_owned();

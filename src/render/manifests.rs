@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::head::Head;
-use super::{DeletePolicy, Helm, Hook, HookEvent, Lazy, Manifest, parallel};
+use super::{Checked, DeletePolicy, Helm, Hook, HookEvent, Lazy, Manifest, parallel};
 use crate::chart::Error;
 use crate::limits::Limits;
 use crate::yaml;
@@ -129,14 +129,19 @@ pub(super) struct Sorted {
 /// Splits and sorts all documents.
 ///
 /// As Helm v4.3.1 `pkg/release/v1/util/manifest_sorter.go` `SortManifests`.
-pub(super) fn sort(files: &Rendered, helm: Helm, limits: &Limits) -> Result<Sorted, Error> {
+pub(super) fn sort(
+    files: &Rendered,
+    helm: Helm,
+    limits: &Limits,
+    checked: Option<&Checked>,
+) -> Result<Sorted, Error> {
     let documents = documents(files, helm);
     let texts: Vec<Cow<'_, [u8]>> = documents
         .iter()
         .map(|(path, text)| files.get(*path).map_or(text.as_bytes().into(), |file| file.bytes_of(text)))
         .collect();
     let texts: Vec<&[u8]> = texts.iter().map(AsRef::as_ref).collect();
-    let heads = parallel::map(&texts, |text| head(text, helm, limits));
+    let heads = parallel::map(&texts, |text| head(text, helm, limits, checked));
     let mut sorter = Sorter { helm, limits, generic: Vec::new(), hooks: Vec::new(), notices: Vec::new() };
     for ((path, text), head) in documents.into_iter().zip(heads) {
         let head = head.map_err(|error| error.wrap(&format!("YAML parse error on {path}")))?;
@@ -160,9 +165,13 @@ fn documents(files: &Rendered, helm: Helm) -> Vec<(&str, &str)> {
 }
 
 /// Checks a document and reads its head.
-fn head(document: &[u8], helm: Helm, limits: &Limits) -> Result<Head, Error> {
-    let object = yaml::to_json_partly(document, Head::wants, limits);
-    Head::read(&object.map_err(|error| Error::new(error.message))?, helm)
+fn head(document: &[u8], helm: Helm, limits: &Limits, checked: Option<&Checked>) -> Result<Head, Error> {
+    let read = |document: &[u8]| yaml::to_json_partly(document, Head::wants, limits);
+    let object = match checked {
+        Some(checked) => checked.part(document, read),
+        None => read(document).map(Arc::new),
+    };
+    Head::read(&*object.map_err(|error| Error::new(error.message))?, helm)
 }
 
 /// A document that was checked; its object is read as the cluster gets it.

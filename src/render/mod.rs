@@ -4,6 +4,7 @@
 //! result what later stages ask about.
 
 pub mod capabilities;
+mod checked;
 mod context;
 mod durations;
 pub mod error;
@@ -28,6 +29,7 @@ use serde_json::Value;
 use crate::chart::{Chart, Values};
 
 pub use crate::chart::Helm;
+pub use checked::Checked;
 pub use error::Error;
 pub use lazy::Lazy;
 pub use pipeline::render;
@@ -126,6 +128,8 @@ pub struct Options {
     pub limits: crate::limits::Limits,
     /// Who answers what a template asks of the outside world.
     pub answers: Arc<dyn host::Answers>,
+    /// Documents that other renders of the same run, with the same limits, have checked.
+    pub checked: Option<Arc<Checked>>,
 }
 
 impl Default for Options {
@@ -142,6 +146,7 @@ impl Default for Options {
             check_schema: true,
             limits: crate::limits::Limits::default(),
             answers: Arc::new(host::Offline::default()),
+            checked: None,
         }
     }
 }

@@ -52,8 +52,9 @@ impl<'a> Pipeline<'a> {
         let found = context::renderables(&chart, &merged, &kube, self.options);
         let mut rendered = templates::execute(found, self.options)?;
         let notes = take_notes(&mut rendered, &chart);
-        let sorted = manifests::sort(&rendered, self.helm, &self.options.limits)
-            .map_err(|error| Error::rendering(error.message))?;
+        let sorted =
+            manifests::sort(&rendered, self.helm, &self.options.limits, self.options.checked.as_deref())
+                .map_err(|error| Error::rendering(error.message))?;
         self.notices.extend(&sorted.notices);
         Ok(Render {
             crds: self.crds(&chart),

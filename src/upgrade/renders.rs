@@ -9,7 +9,8 @@ use serde_json::Value;
 
 use crate::chart::{Chart, File, Values};
 use crate::cluster::simulated::schemas::Schemas;
-use crate::render::{CrdFile, Lazy, Manifest, Options, Render};
+use crate::limits::Limits;
+use crate::render::{Checked, CrdFile, Lazy, Manifest, Options, Render};
 use crate::upgrade::actors::Renderer;
 
 /// Helm's engines behind the rehearsal's trait.
@@ -73,6 +74,8 @@ pub struct Renders<R> {
     inner: R,
     charts: Mutex<Vec<(Arc<Chart>, Sensitivity)>>,
     kept: Mutex<Vec<Kept>>,
+    checked: Arc<Checked>,
+    limits: Limits,
 }
 
 struct Kept {
@@ -86,9 +89,9 @@ struct Kept {
 type Rendered = Result<Arc<Render>, String>;
 
 impl<R: Renderer> Renders<R> {
-    /// A memory around a renderer.
-    pub fn new(inner: R) -> Self {
-        Self { inner, charts: Mutex::default(), kept: Mutex::default() }
+    /// A memory around a renderer; every render keeps the same limits, whatever its options say.
+    pub fn new(inner: R, limits: Limits) -> Self {
+        Self { inner, charts: Mutex::default(), kept: Mutex::default(), checked: Arc::default(), limits }
     }
 
     fn sensitivity(&self, chart: &Arc<Chart>) -> Sensitivity {
@@ -131,6 +134,8 @@ impl<R: Renderer> Renders<R> {
 
 impl<R: Renderer> Renderer for Renders<R> {
     fn render(&self, chart: &Arc<Chart>, config: &Arc<Values>, options: &Options) -> Rendered {
+        let (checked, limits) = (Some(Arc::clone(&self.checked)), self.limits.clone());
+        let options = &Options { checked, limits, ..options.clone() };
         let mut sensitivity = self.sensitivity(chart);
         sensitivity.add(&serde_json::to_vec(config).unwrap_or_default());
         if sensitivity.cluster {

@@ -49,7 +49,8 @@ fn values() -> Values {
 impl Cluster {
     /// 2.2.1 as Helm 3 installs it, with what users have; records are written in Helm's own format.
     fn new(shared: &Path) -> Self {
-        let (renders, records, forge) = (Renders::new(Engines), Records::real(), Forge::default());
+        let (renders, records, forge) =
+            (Renders::new(Engines, Limits::default()), Records::real(), Forge::default());
         let workshop = Workshop { renderer: &renders, records: &records, forge: &forge };
         let mut course = Course::new(simulated("v1.34.3"));
         let command = Command::Install { chart: chart(shared, "2.2.1"), values: Arc::new(values()) };

@@ -8,6 +8,7 @@ use seatrial::cluster::simulated::{Conditions, Simulated};
 use seatrial::cluster::{Cluster, PatchType};
 use seatrial::finding::Finding;
 use seatrial::k8s::{self, Gvk};
+use seatrial::limits::Limits;
 use seatrial::render::{Options, Render};
 use seatrial::upgrade::actors::helm::{Flags, Forge, template_options};
 use seatrial::upgrade::actors::{Command, Renderer, Subject, Workshop};
@@ -47,7 +48,8 @@ struct Stage<'s> {
 }
 
 pub(super) fn play(check: &Check, tool: &Tool) -> Result<Played, String> {
-    let (renders, records, forge) = (Renders::new(Engines), Records::default(), Forge::default());
+    let (renders, records, forge) =
+        (Renders::new(Engines, Limits::default()), Records::default(), Forge::default());
     let workshop = Workshop { renderer: &renders, records: &records, forge: &forge };
     let told = check.before();
     // What is told of the past may name who made the release.

@@ -49,7 +49,7 @@ struct Stagehand {
 
 impl Stagehand {
     fn new(shared: PathBuf) -> Self {
-        Self { shared, renders: Renders::new(Engines), charts: BTreeMap::new() }
+        Self { shared, renders: Renders::new(Engines, Limits::default()), charts: BTreeMap::new() }
     }
 
     fn play(&mut self, file: &Path, record: &Value) -> Result<Vec<String>, String> {

@@ -2,7 +2,7 @@
 //!
 //! Source: Helm v4.3.1 `pkg/chart/loader/load.go`, Helm v3.22.0 `pkg/chart/loader/archive.go`.
 
-use super::{Error, Helm, archive};
+use super::{Error, File, Helm, archive};
 use crate::limits::Limits;
 use crate::yaml;
 
@@ -21,14 +21,14 @@ pub fn directory(root: &str, metadata: Option<&[u8]>, helm: Helm, limits: &Limit
     format(&api_version(metadata, limits), helm)
 }
 
-/// Looks at an archive that lies under a path.
+/// Looks at an archive that lies under a path; its files where that took it apart.
 ///
 /// # Errors
 /// In Helm's words.
-pub fn archive(path: &str, data: &[u8], helm: Helm, limits: &Limits) -> Result<(), Error> {
+pub fn archive(path: &str, data: &[u8], helm: Helm, limits: &Limits) -> Result<Option<Vec<File>>, Error> {
     archive::ensure_archive(path, data)?;
     if helm.major < 4 {
-        return Ok(());
+        return Ok(None);
     }
     let files = archive::unpack(data, helm, limits).map_err(|error| match error.message.as_str() {
         "gzip: invalid header" => {
@@ -41,7 +41,8 @@ pub fn archive(path: &str, data: &[u8], helm: Helm, limits: &Limits) -> Result<(
     let metadata = files.iter().find(|file| file.path == "Chart.yaml");
     let metadata =
         metadata.ok_or_else(|| Error::new("unable to detect chart version, no Chart.yaml found"))?;
-    format(&api_version(&metadata.data, limits), helm)
+    format(&api_version(&metadata.data, limits), helm)?;
+    Ok(Some(files))
 }
 
 /// Whether a Helm version loads charts of this `apiVersion`.

@@ -96,9 +96,12 @@ impl Loaded {
     }
 
     fn read_archive(&self, bytes: &[u8], helm: Helm) -> Result<Chart, crate::chart::Error> {
-        if Path::new(&self.info.reference).is_file() {
-            detect::archive(&absolute(Path::new(&self.info.reference)), bytes, helm, &self.limits)?;
-        }
+        let path = Path::new(&self.info.reference);
+        let seen = match path.is_file() {
+            true => detect::archive(&absolute(path), bytes, helm, &self.limits)?,
+            false => None,
+        };
+        let _ = seen.map(|files| self.unpacked.set(files));
         let chart = Chart::from_files(self.unpack(bytes, helm)?, helm, &self.limits)?;
         detect::format(&chart.metadata.api_version, helm)?;
         Ok(chart)

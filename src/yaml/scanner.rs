@@ -300,6 +300,11 @@ impl<'a> Scanner<'a> {
         self.column
     }
 
+    /// Bytes of the whole stream.
+    pub(super) fn length(&self) -> usize {
+        self.bytes.len()
+    }
+
     /// Steps over the line break here, `length` bytes long, and tells how it counts in a scalar.
     pub(super) fn newline(&mut self, length: usize) -> &'static str {
         let counts_as = match (self.at(0), self.at(2)) {

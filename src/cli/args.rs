@@ -2,8 +2,10 @@
 
 use std::path::PathBuf;
 
+use clap::builder::{OsStringValueParser, TypedValueParser as _};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+pub use super::helm_flags::HelmFlags;
 use crate::limits::Limits;
 
 /// Rehearse a Helm upgrade before your cluster does, and prove object by object what survives it.
@@ -46,7 +48,7 @@ pub struct Global {
     #[arg(long, global = true, help_heading = "Sources")]
     pub plain_http: bool,
     /// When to use colour and progress bars; NO_COLOR is obeyed
-    #[arg(long, value_enum, default_value_t = Color::Auto, global = true, value_name = "WHEN", help_heading = "Output")]
+    #[arg(long, value_enum, default_value_t = Color::Auto, global = true, alias = "colour", value_name = "WHEN", help_heading = "Output")]
     pub color: Color,
     /// Bounds on foreign input.
     #[command(flatten)]
@@ -106,6 +108,7 @@ pub enum Command {
     /// Print what `helm template` prints, byte for byte
     ///
     /// Example: seatrial template my-release ./chart -n prod -f values.yaml --include-crds
+    #[command(args_override_self = true, disable_version_flag = true)]
     Template(Template),
     /// Show objects added, removed, changed field by field, or moved between crds/, templates, hooks and hook-applied ConfigMaps
     Diff(Diff),
@@ -132,8 +135,8 @@ pub enum Command {
 /// Values flags, as Helm has them.
 #[derive(Args, Clone, Debug, Default)]
 pub struct ValuesFlags {
-    /// Values files, also several with commas; may be repeated, later ones win
-    #[arg(short = 'f', long = "values", value_name = "FILE", value_delimiter = ',', help_heading = "Values")]
+    /// Values files, also several with commas; may be repeated, later ones win; `-` is standard input
+    #[arg(short = 'f', long = "values", value_name = "FILE", value_delimiter = ',', help_heading = "Values", value_parser = OsStringValueParser::new().map(PathBuf::from))]
     pub values: Vec<PathBuf>,
     /// Set a value: key1=val1,key2=val2; may be repeated
     #[arg(long, value_name = "KEY=VAL", help_heading = "Values")]
@@ -296,7 +299,7 @@ pub struct OutputFlags {
 #[derive(Args, Debug)]
 pub struct Template {
     /// The chart, or the release name and the chart
-    #[arg(value_name = "[RELEASE] CHART", num_args = 1..=2, required = true)]
+    #[arg(value_name = "[RELEASE] CHART", num_args = 1.., required = true)]
     pub names: Vec<String>,
     /// Namespace of the release
     #[arg(short = 'n', long, value_name = "NAMESPACE")]
@@ -307,18 +310,6 @@ pub struct Template {
     /// Whose behaviour: Helm 3.14 to 3.22 or 4.0 to 4.3; 3.22 and 4.3 are compared with the real programs byte for byte
     #[arg(long, value_name = "VERSION", default_value = "4.3")]
     pub helm: String,
-    /// Print the files below crds/ too
-    #[arg(long)]
-    pub include_crds: bool,
-    /// Leave out test hooks
-    #[arg(long)]
-    pub skip_tests: bool,
-    /// Leave out hooks
-    #[arg(long)]
-    pub no_hooks: bool,
-    /// Leave out files below crds/ (the default; kept for Helm's sake)
-    #[arg(long)]
-    pub skip_crds: bool,
     /// Print only manifests of these templates; may be repeated
     #[arg(short = 's', long, value_name = "TEMPLATE")]
     pub show_only: Vec<String>,
@@ -328,30 +319,15 @@ pub struct Template {
     /// API versions the cluster has; may be repeated
     #[arg(short = 'a', long, value_name = "GROUP/VERSION", value_delimiter = ',')]
     pub api_versions: Vec<String>,
-    /// Set .Release.IsUpgrade instead of .Release.IsInstall
-    #[arg(long)]
-    pub is_upgrade: bool,
     /// Name of the release; the same as the RELEASE argument's template form
     #[arg(long, value_name = "TEMPLATE")]
     pub name_template: Option<String>,
-    /// Use a generated name
-    #[arg(short = 'g', long)]
-    pub generate_name: bool,
-    /// Do not check values against values.schema.json
-    #[arg(long)]
-    pub skip_schema_validation: bool,
-    /// Print the notes of subcharts too
-    #[arg(long)]
-    pub render_subchart_notes: bool,
     /// Write files into this directory instead of printing
     #[arg(long, value_name = "DIR")]
     pub output_dir: Option<PathBuf>,
-    /// Use the release name in the output directory
-    #[arg(long)]
-    pub release_name: bool,
-    /// Print the rendered text even when it is no YAML
-    #[arg(long)]
-    pub debug: bool,
+    /// Everything else that `helm template` takes.
+    #[command(flatten)]
+    pub flags: HelmFlags,
 }
 
 /// Arguments of `diff`.

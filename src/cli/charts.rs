@@ -6,11 +6,12 @@ use std::sync::{Arc, OnceLock};
 use super::args::{Global, ReleaseFlags, ValuesFlags};
 use super::exit::Error;
 use super::settings;
+use crate::chart::notice::record;
 use crate::chart::{Chart, File, Helm, Values, archive, detect, ignore, values_input};
 use crate::limits::Limits;
 use crate::render::Options;
 use crate::report::model::ChartInfo;
-use crate::source::directory::{absolute, read_file};
+use crate::source::directory::{absolute, bounded, links, read_file};
 use crate::source::lock::digest;
 use crate::source::{Content, Fetched};
 use crate::upgrade::words::ValuesWords;
@@ -80,6 +81,27 @@ impl Loaded {
         Ok(if helm == Helm::V4 { Arc::clone(self.read.get_or_init(|| chart)) } else { chart })
     }
 
+    /// What Helm says about symbolic links in a directory, where it walks (Helm v4.3.1 `internal/sympath/walk.go`).
+    pub(crate) fn links(&self, helm: Helm) -> Vec<String> {
+        let root = Path::new(&self.info.reference);
+        if !root.is_dir() {
+            return Vec::new();
+        }
+        let rules = match &self.content {
+            Content::Files(files, _) => files.iter().find(|(path, _)| path == ".helmignore"),
+            Content::Archive(_) => None,
+        };
+        let rules = rules.map_or_else(String::new, |(_, data)| String::from_utf8_lossy(data).into_owned());
+        let Ok(rules) = ignore::Rules::parse(&rules) else { return Vec::new() };
+        let seen = |path: &str| {
+            let parents = path.match_indices('/').map(|(at, _)| path.get(..at).unwrap_or_default());
+            !parents.into_iter().any(|parent| rules.ignores(parent, true))
+        };
+        let root = absolute(root);
+        let links = links(Path::new(&root), &self.limits).into_iter().filter(|(path, _)| seen(path));
+        links.map(|(path, target)| link_line(&format!("{root}/{path}"), &target, helm)).collect()
+    }
+
     /// The same, refused in Helm's words alone.
     pub(crate) fn read(&self, helm: Helm) -> Result<Arc<Chart>, crate::chart::Error> {
         let chart = match &self.content {
@@ -136,6 +158,16 @@ pub(crate) fn from_directory(
     }
 }
 
+fn link_line(path: &str, target: &str, helm: Helm) -> String {
+    if helm.major == 3 {
+        return format!(
+            "walk.go:75: found symbolic link in path: {path} resolves to {target}. Contents of linked file included and used"
+        );
+    }
+    let message = "found symbolic link in path. Contents of linked file included and used";
+    record("INFO", message, &[("path", path), ("resolved", target)])
+}
+
 fn without_mark(data: &[u8]) -> &[u8] {
     data.strip_prefix(b"\xef\xbb\xbf").unwrap_or(data)
 }
@@ -155,21 +187,47 @@ pub(crate) fn values(
         literal: flags.set_literal.clone(),
         ..values_input::Input::default()
     };
-    for path in flags.values.iter().chain(more.0) {
-        input.files.push((path.display().to_string(), read_file(path, limits.file_bytes)?));
+    let mut inputs = Inputs { limits, typed: false };
+    // An empty name is none, as in a script's `-f "$MORE"`.
+    for path in flags.values.iter().chain(more.0).filter(|path| !path.as_os_str().is_empty()) {
+        input.files.push((path.display().to_string(), inputs.read(path)?));
     }
     let mut read = |path: &str| {
-        let data = read_file(path.as_ref(), limits.file_bytes).map_err(|error| error.message)?;
+        let data = inputs.read(path.as_ref()).map_err(|error| error.message)?;
         Ok(String::from_utf8_lossy(&data).into_owned())
     };
     let merged = values_input::merge(&input, helm, limits, &mut read);
     merged.map(Arc::new).map_err(|error| Error::new(error.message))
 }
 
+/// Reads the files of one merge; `-` is standard input (Helm v4.3.1 `pkg/cli/values/options.go` `readFile`).
+#[derive(Debug)]
+struct Inputs<'a> {
+    limits: &'a Limits,
+    /// Whether standard input was read: there is no more of it.
+    typed: bool,
+}
+
+impl Inputs<'_> {
+    fn read(&mut self, path: &Path) -> Result<Vec<u8>, crate::source::Error> {
+        // Values are merged once for each chart and Helm.
+        static TYPED: OnceLock<Result<Vec<u8>, crate::source::Error>> = OnceLock::new();
+        let limit = self.limits.file_bytes;
+        if path.to_str().is_none_or(|path| path.trim() != "-") {
+            return read_file(path, limit);
+        }
+        if std::mem::replace(&mut self.typed, true) {
+            return Ok(Vec::new());
+        }
+        TYPED.get_or_init(|| bounded(std::io::stdin(), path, limit)).clone()
+    }
+}
+
 /// The same flags as a command line of Helm has them, in the order in which Helm reads them.
 pub(crate) fn words(flags: &ValuesFlags, (files, sets): &(Vec<PathBuf>, Vec<String>)) -> ValuesWords {
     let mut words = ValuesWords::default();
-    flags.values.iter().chain(files).for_each(|path| words.file(&path.display().to_string()));
+    let named = flags.values.iter().chain(files).filter(|path| !path.as_os_str().is_empty());
+    named.for_each(|path| words.file(&path.display().to_string()));
     flags.set_json.iter().for_each(|argument| words.json(argument));
     flags.set.iter().chain(sets).for_each(|argument| words.set("--set", argument));
     flags.set_string.iter().for_each(|argument| words.set("--set-string", argument));

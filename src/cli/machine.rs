@@ -25,18 +25,19 @@ pub(crate) struct Machine {
     /// A generator fit for keys; what it gives follows from a seed that the system drew.
     dice: Mutex<StdRng>,
     name_service: bool,
+    has_cluster: bool,
 }
 
 impl Machine {
-    /// The machine as it is now.
+    /// The machine as it is now. A cluster that is said to be there is none that answers.
     ///
     /// # Errors
     /// The system gives no randomness: keys made without it would be no secrets.
-    pub(crate) fn new(name_service: bool) -> Result<Arc<Self>, Error> {
+    pub(crate) fn new(name_service: bool, has_cluster: bool) -> Result<Arc<Self>, Error> {
         let dice = StdRng::try_from_rng(&mut SysRng)
             .map_err(|error| Error::new(format!("the system gives no random numbers: {error}")))?;
         let zone = zone(std::env::var_os("TZ").as_deref());
-        Ok(Arc::new(Self { begin: Instant::now(), zone, dice: Mutex::new(dice), name_service }))
+        Ok(Arc::new(Self { begin: Instant::now(), zone, dice: Mutex::new(dice), name_service, has_cluster }))
     }
 }
 
@@ -62,6 +63,9 @@ impl Answers for Machine {
     }
 
     fn lookup(&self, _: &str, _: &str, _: &str, _: &str) -> Result<Value, String> {
+        if self.has_cluster {
+            return Err("`--dry-run=server` asks a cluster, which `template` never does".to_owned());
+        }
         Ok(Value::Object(Map::new()))
     }
 
@@ -112,7 +116,7 @@ mod tests {
 
     #[test]
     fn two_machines_have_other_dice_and_the_clock_goes_on() {
-        let (one, other) = (Machine::new(false).unwrap(), Machine::new(false).unwrap());
+        let (one, other) = (Machine::new(false, false).unwrap(), Machine::new(false, false).unwrap());
         let drawn = |machine: &Machine| {
             let mut bytes = [0; 32];
             machine.random(0, &mut bytes);
@@ -152,7 +156,9 @@ mod tests {
 
     #[test]
     fn names_are_looked_up_only_when_told_to() {
-        assert_eq!(Machine::new(false).unwrap().resolve("localhost"), "");
-        assert!(["127.0.0.1", "::1"].contains(&Machine::new(true).unwrap().resolve("127.0.0.1").as_str()));
+        assert_eq!(Machine::new(false, false).unwrap().resolve("localhost"), "");
+        assert!(
+            ["127.0.0.1", "::1"].contains(&Machine::new(true, false).unwrap().resolve("127.0.0.1").as_str())
+        );
     }
 }

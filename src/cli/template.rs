@@ -1,23 +1,28 @@
 //! `seatrial template`: what `helm template` prints.
 
-use std::fs;
+use std::borrow::Cow;
 use std::path::Path;
+use std::sync::Arc;
 
 use super::args::{Global, Template};
 use super::charts::{self, Loaded};
 use super::exit::{Error, Exit};
 use super::machine::Machine;
-use super::settings;
-use super::terminal;
-use crate::chart::{Helm, go_text};
+use super::{output_dir, postrender, settings, terminal};
+use crate::chart::{Helm, Values, go_text};
 use crate::limits::Limits;
+use crate::render::print::{chosen, document, hooks, release_manifest};
 use crate::render::{self, Options, PrintOptions, Render};
 
 /// Renders and prints; failures are told in Helm's words.
 pub(crate) fn run(arguments: &Template, global: &Global) -> Result<Exit, Error> {
     let helm = charts::helm_version(&arguments.helm)?;
-    let limits = settings::limits(&global.limits);
-    let base = base(helm, limits)?;
+    let (lines, checked) = arguments.flags.check(helm);
+    say(&lines);
+    if let Err(error) = checked {
+        return Ok(refuse(&render::Error::before(error)));
+    }
+    let base = base(arguments, global, helm)?;
     let (release, reference) = match names(arguments, &base) {
         Ok(names) => names,
         Err(error) => return Ok(refuse(&render::Error::before(error))),
@@ -25,22 +30,52 @@ pub(crate) fn run(arguments: &Template, global: &Global) -> Result<Exit, Error> 
     if is_path(reference) && !Path::new(reference).exists() {
         return Ok(refuse(&render::Error::before(format!("path {} not found", go_text::quote(reference)))));
     }
-    let loaded = match Loaded::open(reference, global) {
-        Err(error) if is_path(reference) && error.hint.is_empty() => {
+    let reference = match source(arguments, reference, helm)? {
+        Ok(reference) => reference,
+        Err(error) => return Ok(refuse(&error)),
+    };
+    let loaded = match Loaded::open(&reference, global) {
+        Err(error) if is_path(&reference) && error.hint.is_empty() => {
             return Ok(refuse(&render::Error::before(error.message)));
         }
         opened => opened?,
     };
-    let rendered = charts::values(&arguments.values, (&[], &[]), helm, &base.limits)
+    let values = charts::values(&arguments.values, (&[], &[]), helm, &base.limits);
+    let rendered = values
         .map_err(|error| render::Error::before(error.message))
-        .and_then(|values| {
-            let chart = loaded.read(helm)?;
-            render::render(&chart, &values, &options(arguments, release, base))
-        });
-    match rendered {
-        Ok(render) => show(arguments, helm, &render),
+        .and_then(|values| attempt(arguments, &loaded, &values, &options(arguments, release.clone(), base)));
+    let render = match rendered {
+        Ok(render) => render,
+        Err(error) => return Ok(refuse(&error)),
+    };
+    say(&render.warnings);
+    match show(arguments, helm, &release, &settings::limits(&global.limits), &render) {
+        Ok(pieces) => {
+            let pieces: Vec<_> = pieces.iter().map(|piece| piece.as_bytes()).collect();
+            terminal::print_pieces(&pieces).map(|()| Exit::Safe)
+        }
         Err(error) => Ok(refuse(&error)),
     }
+}
+
+fn say(lines: &[String]) {
+    for line in lines {
+        terminal::stderr(&format!("{line}\n"));
+    }
+}
+
+fn attempt(
+    arguments: &Template,
+    loaded: &Loaded,
+    values: &Arc<Values>,
+    options: &Options,
+) -> Result<Render, render::Error> {
+    say(&loaded.links(options.helm));
+    let chart = loaded.read(options.helm)?;
+    if let Some(fault) = arguments.flags.label_fault() {
+        return Err(render::Error::before(fault));
+    }
+    render::render(&chart, values, options)
 }
 
 /// Whether a reference can only be a path.
@@ -51,100 +86,126 @@ fn is_path(reference: &str) -> bool {
 /// Release name and chart; refused in Helm's words (`pkg/action/install.go` `NameAndChart`).
 fn names<'a>(arguments: &'a Template, base: &Options) -> Result<(String, &'a str), String> {
     let exclude = |flag: &str| Err(format!("cannot set --{flag} and also specify a name"));
-    match (arguments.names.as_slice(), &arguments.name_template) {
-        ([_, _], _) if arguments.generate_name => exclude("generate-name"),
+    let template = arguments.name_template.as_deref().filter(|template| !template.is_empty());
+    match (arguments.names.as_slice(), template) {
+        ([_, _], _) if arguments.flags.on("generate-name") => exclude("generate-name"),
         ([_, _], Some(_)) => exclude("name-template"),
         ([release, chart], None) => Ok((release.clone(), chart)),
         ([chart], Some(template)) => Ok((render::name(template, base)?, chart)),
         ([chart], None) => Ok(("release-name".to_owned(), chart)),
-        _ => Err("a release name and a chart are wanted".to_owned()),
+        (names, _) => {
+            let rest = names.get(2..).unwrap_or_default().join(", ");
+            Err(format!("expected at most two arguments, unexpected arguments: {rest}"))
+        }
+    }
+}
+
+/// Where the chart is, after the flags that speak of that; what they ask for and nobody does here is refused.
+fn source(arguments: &Template, reference: &str, helm: Helm) -> Result<Result<String, render::Error>, Error> {
+    let flags = &arguments.flags;
+    let local = Path::new(reference);
+    if let Some(url) = flags.last("repo").filter(|url| !url.is_empty()) {
+        if helm.major >= 4 || !local.exists() {
+            return Err(Error::new("`--repo`: chart repositories are not asked")
+                .hint("Name the chart's path, its archive or its registry (oci://HOST/PATH:TAG)."));
+        }
+        say(&[format!(
+            "install.go:759: WARN local chart found in current working directory. repository url ignored chart={reference} repository={url}"
+        )]);
+    }
+    if flags.on("verify") {
+        if local.is_dir() {
+            return Ok(Err(render::Error::before("unpacked charts cannot be verified")));
+        }
+        return Err(Error::new("`--verify`: provenance is not checked here"));
+    }
+    if flags.asks_cluster(helm) {
+        return Err(Error::new(
+            "`--validate` and `--dry-run=server` ask a cluster, which `template` never does",
+        )
+        .hint("`seatrial verify --engine cluster` runs against a real API server."));
+    }
+    if local.exists() {
+        return Ok(Ok(reference.to_owned()));
+    }
+    if let Some(flag) = flags.fetching() {
+        return Err(Error::new(format!("`--{flag}` has no effect on how charts are fetched here")).hint(
+            "Credentials are those of docker's configuration; or fetch the chart first and name its file.",
+        ));
+    }
+    Ok(Ok(versioned(reference, flags.last("version"))))
+}
+
+/// A chart in a registry with `--version` as its tag, where it has none.
+fn versioned(reference: &str, version: Option<&str>) -> String {
+    let name = reference.rsplit('/').next().unwrap_or(reference);
+    match version {
+        Some(version) if reference.starts_with("oci://") && !name.contains([':', '@']) => {
+            format!("{reference}:{}", version.replace('+', "_"))
+        }
+        _ => reference.to_owned(),
     }
 }
 
 /// What every render of this command has: the clock, zone and chance of the machine, as with Helm.
-fn base(helm: Helm, limits: Limits) -> Result<Options, Error> {
-    Ok(Options { helm, limits, answers: Machine::new(false)?, ..Options::default() })
+fn base(arguments: &Template, global: &Global, helm: Helm) -> Result<Options, Error> {
+    let name_service = arguments.flags.on("enable-dns") && !global.offline;
+    let limits = settings::limits(&global.limits);
+    let has_cluster = arguments.flags.last("dry-run") == Some("server");
+    Ok(Options { helm, limits, answers: Machine::new(name_service, has_cluster)?, ..Options::default() })
 }
 
 fn options(arguments: &Template, release: String, base: Options) -> Options {
     Options {
         release,
         namespace: arguments.namespace.clone().unwrap_or_else(|| "default".to_owned()),
-        is_upgrade: arguments.is_upgrade,
+        is_upgrade: arguments.flags.on("is-upgrade"),
         kube_version: arguments.kube_version.clone(),
         api_versions: arguments.api_versions.clone(),
-        check_schema: !arguments.skip_schema_validation,
+        check_schema: !arguments.flags.on("skip-schema-validation"),
         ..base
     }
 }
 
-fn show(arguments: &Template, helm: Helm, render: &Render) -> Result<Exit, Error> {
-    for line in &render.warnings {
-        terminal::stderr(&format!("{line}\n"));
-    }
-    if let Some(directory) = &arguments.output_dir {
-        return write_files(arguments, directory, render);
-    }
+/// What is printed, after files were written and a post-renderer did its work.
+fn show<'r>(
+    arguments: &Template,
+    helm: Helm,
+    release: &str,
+    limits: &Limits,
+    render: &'r Render,
+) -> Result<Vec<Cow<'r, str>>, render::Error> {
+    let flags = &arguments.flags;
     let print = PrintOptions {
-        include_crds: arguments.include_crds,
-        no_hooks: arguments.no_hooks,
-        skip_tests: arguments.skip_tests,
+        include_crds: flags.on("include-crds"),
+        no_hooks: flags.on("no-hooks"),
+        skip_tests: flags.on("skip-tests"),
         show_only: arguments.show_only.clone(),
     };
-    if print.show_only.is_empty() {
-        let pieces = render::pieces(render, &print);
-        let pieces: Vec<_> = pieces.iter().map(|piece| piece.as_bytes()).collect();
-        return terminal::print_pieces(&pieces).map(|()| Exit::Safe);
+    let program = postrender::find(flags.last("post-renderer").unwrap_or_default(), helm);
+    let program = program.map_err(render::Error::before)?;
+    let directory = arguments.output_dir.as_deref().filter(|directory| !directory.as_os_str().is_empty());
+    if directory.is_none() && program.is_none() && print.show_only.is_empty() {
+        return Ok(render::pieces(render, &print));
     }
-    match render::template_output(render, helm, &print) {
-        Ok(text) => terminal::print(text.as_bytes()).map(|()| Exit::Safe),
-        Err(error) => Ok(refuse(&render::Error::before(error.message))),
+    if let Some(directory) = directory {
+        output_dir::write(directory, flags.on("release-name").then_some(release), render, &print)?;
     }
+    let mut manifest =
+        if directory.is_some() { String::new() } else { release_manifest(render, print.include_crds) };
+    if let Some(program) = program {
+        let words: Vec<&str> = flags.all("post-renderer-args").collect();
+        manifest = postrender::run(&program, &words, manifest, limits.output_bytes)
+            .map_err(render::Error::rendering)?;
+    }
+    let mut out = format!("{}\n", manifest.trim());
+    for hook in hooks(render, &print).filter(|_| directory.is_none()) {
+        out.push_str(&document(&hook.manifest.source, &hook.manifest.text));
+    }
+    Ok(vec![chosen(out, helm, &print)?.into()])
 }
 
 fn refuse(error: &render::Error) -> Exit {
     terminal::stderr(&error.stderr());
     Exit::NotChecked
-}
-
-// One file per template, documents appended in order (Helm v4.3.1 `pkg/action/install.go` `writeToFile`).
-fn write_files(arguments: &Template, directory: &Path, render: &Render) -> Result<Exit, Error> {
-    let mut files: Vec<(&str, String)> = Vec::new();
-    let crds = render.crds.iter().filter(|_| arguments.include_crds);
-    let crds = crds.map(|file| (file.source.as_str(), String::from_utf8_lossy(&file.data).into_owned()));
-    let manifests =
-        render.manifests.iter().map(|manifest| (manifest.source.as_str(), manifest.text.to_string()));
-    let hooks = render.hooks.iter().filter(|hook| {
-        !(arguments.no_hooks || arguments.skip_tests && hook.events.contains(&render::HookEvent::Test))
-    });
-    let hooks = hooks.map(|hook| (hook.manifest.source.as_str(), hook.manifest.text.to_string()));
-    for (source, text) in crds.chain(manifests).chain(hooks) {
-        let block = format!("---\n# Source: {source}\n{text}\n");
-        match files.iter_mut().find(|(known, _)| *known == source) {
-            Some((_, content)) => content.push_str(&block),
-            None => files.push((source, block)),
-        }
-    }
-    for (source, content) in files {
-        write_file(directory, source, &content)?;
-    }
-    terminal::print(b"\n")?;
-    Ok(Exit::Safe)
-}
-
-fn write_file(directory: &Path, source: &str, content: &str) -> Result<(), Error> {
-    // A chart names its own templates; none of them may leave the directory.
-    if source.split(['/', '\\']).any(|part| part == "..") || source.starts_with('/') {
-        return Err(Error::new(format!(
-            "template `{source}` would be written outside {}",
-            directory.display()
-        )));
-    }
-    let path = directory.join(source);
-    let failed = |error: std::io::Error| Error::new(format!("can't write {}: {error}", path.display()));
-    if let Some(parent) = path.parent() {
-        fs::create_dir_all(parent).map_err(failed)?;
-    }
-    fs::write(&path, content).map_err(failed)?;
-    terminal::print(format!("wrote {}\n", path.display()).as_bytes())
 }

@@ -28,7 +28,14 @@ pub struct PrintOptions {
 /// # Errors
 /// When a `--show-only` names no template of the chart.
 pub fn template_output(render: &Render, helm: Helm, options: &PrintOptions) -> Result<String, Error> {
-    let out = pieces(render, options).concat();
+    chosen(pieces(render, options).concat(), helm, options)
+}
+
+/// Of what is to be printed, what `--show-only` lets through.
+///
+/// # Errors
+/// When a pattern names no template of the text.
+pub fn chosen(out: String, helm: Helm, options: &PrintOptions) -> Result<String, Error> {
     if options.show_only.is_empty() { Ok(out) } else { show_only(&out, helm, &options.show_only) }
 }
 
@@ -51,11 +58,22 @@ pub fn pieces<'r>(render: &'r Render, options: &PrintOptions) -> Vec<Cow<'r, str
         }
     }
     out.push("\n".into());
-    let hooks = render.hooks.iter().filter(|hook| !(options.no_hooks || options.skip_tests && is_test(hook)));
-    for hook in hooks {
+    for hook in hooks(render, options) {
         push_document(&mut out, &hook.manifest.source, (&*hook.manifest.text).into());
     }
     out
+}
+
+/// The hooks that are printed, in order.
+pub fn hooks<'r>(render: &'r Render, options: &PrintOptions) -> impl Iterator<Item = &'r Hook> {
+    let (none, no_tests) = (options.no_hooks, options.skip_tests);
+    render.hooks.iter().filter(move |hook| !(none || no_tests && is_test(hook)))
+}
+
+/// A document as it is printed.
+#[must_use]
+pub fn document(source: &str, text: &str) -> String {
+    format!("---\n# Source: {source}\n{text}\n")
 }
 
 fn cut(text: Cow<'_, str>, length: usize) -> Cow<'_, str> {

@@ -1,8 +1,11 @@
 //! Charts on disk: a directory's files in the order Helm walks them, single files under a size limit.
 
 use std::fs;
-use std::io::Read as _;
+use std::io::Read;
 use std::path::Path;
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
 
 use super::Error;
 use crate::limits::Limits;
@@ -90,22 +93,81 @@ fn entries(directory: &Path) -> Result<Vec<(String, std::path::PathBuf)>, Error>
     Ok(entries)
 }
 
-/// Reads one file of at most `limit` bytes.
+/// How long a pipe or device may take to be read.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Reads one file of at most `limit` bytes; a pipe, which may be that of a shell's `<(…)`, has a minute to end.
+///
+/// # Errors
+/// When it can't be read, is larger, or never ends.
+pub fn read_file(path: &Path, limit: u64) -> Result<Vec<u8>, Error> {
+    read_within(PATIENCE, path, limit)
+}
+
+fn read_within(patience: Duration, path: &Path, limit: u64) -> Result<Vec<u8>, Error> {
+    // Opening a pipe waits for its other end.
+    if fs::metadata(path).is_ok_and(|metadata| metadata.is_file() || metadata.is_dir()) {
+        return open_and_read(path, limit);
+    }
+    let (give, take) = mpsc::channel();
+    let own = path.to_owned();
+    // Nobody waits any more once the receiver is gone.
+    let reader = thread::Builder::new().spawn(move || _ = give.send(open_and_read(&own, limit)));
+    reader.map_err(|error| failed("read", path, &error))?;
+    take.recv_timeout(patience).unwrap_or_else(|_| {
+        Err(Error::new(format!("read {}: no end after {} seconds", path.display(), patience.as_secs()))
+            .hint("Something has to write to a pipe and to close it."))
+    })
+}
+
+fn failed(word: &str, path: &Path, error: &std::io::Error) -> Error {
+    Error::new(format!("{word} {}: {}", path.display(), in_go_words(error)))
+}
+
+fn open_and_read(path: &Path, limit: u64) -> Result<Vec<u8>, Error> {
+    bounded(fs::File::open(path).map_err(|error| failed("open", path, &error))?, path, limit)
+}
+
+/// Reads what a path or standard input holds, at most `limit` bytes.
 ///
 /// # Errors
 /// When it can't be read or is larger.
-pub fn read_file(path: &Path, limit: u64) -> Result<Vec<u8>, Error> {
-    let failed = |word: &str, error: &std::io::Error| {
-        Error::new(format!("{word} {}: {}", path.display(), in_go_words(error)))
-    };
-    let file = fs::File::open(path).map_err(|error| failed("open", &error))?;
+pub fn bounded(source: impl Read, path: &Path, limit: u64) -> Result<Vec<u8>, Error> {
     let mut data = Vec::new();
-    file.take(limit.saturating_add(1)).read_to_end(&mut data).map_err(|error| failed("read", &error))?;
+    let read = source.take(limit.saturating_add(1)).read_to_end(&mut data);
+    read.map_err(|error| failed("read", path, &error))?;
     if data.len() as u64 > limit {
         return Err(Error::new(format!("{}: larger than {limit} bytes", path.display()))
             .hint("Raise `--limit-file-bytes` (or `--limit-chart-bytes` for an archive) if it is really that large."));
     }
     Ok(data)
+}
+
+/// Symbolic links below a directory, by relative paths in the order of a walk, and what they lead to in the end.
+///
+/// What can't be read is left out: [`walk`] has told it.
+#[must_use]
+pub fn links(root: &Path, limits: &Limits) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    follow(root, "", 0, limits.chart_files, &mut found);
+    found
+}
+
+fn follow(directory: &Path, prefix: &str, depth: usize, most: usize, found: &mut Vec<(String, String)>) {
+    for (name, path) in entries(directory).unwrap_or_default() {
+        if depth > DEPTH || found.len() >= most {
+            return;
+        }
+        let relative = if prefix.is_empty() { name } else { format!("{prefix}/{name}") };
+        if path.is_symlink()
+            && let Ok(target) = fs::canonicalize(&path)
+        {
+            found.push((relative.clone(), target.display().to_string()));
+        }
+        if path.is_dir() {
+            follow(&path, &relative, depth + 1, most, found);
+        }
+    }
 }
 
 /// An error of the system as Go and Helm word it: `no such file or directory`.
@@ -142,4 +204,48 @@ pub fn absolute(path: &Path) -> String {
 
 fn unreadable(path: &Path, error: &std::io::Error) -> Error {
     Error::new(format!("{}: {}", path.display(), in_go_words(error)))
+}
+
+#[cfg(test)]
+#[cfg(unix)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pipes_are_read_and_never_waited_for_without_end() {
+        let dir = tempfile::tempdir().unwrap();
+        // Each has its own: a reader that gave up still stands at the first.
+        let (idle, used) = (dir.path().join("idle"), dir.path().join("used"));
+        #[expect(clippy::disallowed_methods, reason = "the standard library makes no pipes with names")]
+        let made = std::process::Command::new("mkfifo").args([&idle, &used]).status();
+        if !made.is_ok_and(|status| status.success()) {
+            return;
+        }
+        let error = read_within(Duration::from_millis(200), &idle, 9).unwrap_err();
+        assert!(error.message.ends_with("idle: no end after 0 seconds"), "{error}");
+        let writer = used.clone();
+        let writer = thread::spawn(move || fs::write(writer, "a: 1"));
+        assert_eq!(read_within(PATIENCE, &used, 9).unwrap(), b"a: 1");
+        writer.join().unwrap().unwrap();
+        assert!(read_file(Path::new("/dev/zero"), 9).unwrap_err().message.contains("larger than 9 bytes"));
+        assert!(read_file(Path::new("/dev/null"), 9).unwrap().is_empty());
+    }
+
+    #[test]
+    fn links_are_told_in_the_order_of_the_walk() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().canonicalize().unwrap();
+        fs::create_dir_all(root.join("chart/b")).unwrap();
+        fs::create_dir(root.join("other")).unwrap();
+        fs::write(root.join("other/file"), "x").unwrap();
+        for (link, target) in
+            [("b/z", "../a"), ("a", "../other/file"), ("c", "../other"), ("gone", "nowhere")]
+        {
+            std::os::unix::fs::symlink(target, root.join("chart").join(link)).unwrap();
+        }
+        let file = root.join("other/file").display().to_string();
+        let wanted = [("a", &file), ("b/z", &file), ("c", &root.join("other").display().to_string())]
+            .map(|(a, b)| (a.to_owned(), b.clone()));
+        assert_eq!(links(&root.join("chart"), &Limits::default()), wanted);
+    }
 }

@@ -125,7 +125,9 @@ fn failed(word: &str, path: &Path, error: &std::io::Error) -> Error {
 }
 
 fn open_and_read(path: &Path, limit: u64) -> Result<Vec<u8>, Error> {
-    bounded(fs::File::open(path).map_err(|error| failed("open", path, &error))?, path, limit)
+    let file = fs::File::open(path).map_err(|error| failed("open", path, &error))?;
+    let size = file.metadata().map_or(0, |metadata| metadata.len().min(limit));
+    gather(file, size, path, limit)
 }
 
 /// Reads what a path or standard input holds, at most `limit` bytes.
@@ -133,7 +135,13 @@ fn open_and_read(path: &Path, limit: u64) -> Result<Vec<u8>, Error> {
 /// # Errors
 /// When it can't be read or is larger.
 pub fn bounded(source: impl Read, path: &Path, limit: u64) -> Result<Vec<u8>, Error> {
-    let mut data = Vec::new();
+    gather(source, 0, path, limit)
+}
+
+/// `size` is what there most likely is; with room for it nothing is moved while it is read.
+fn gather(source: impl Read, size: u64, path: &Path, limit: u64) -> Result<Vec<u8>, Error> {
+    // One byte more shows the end without another allocation.
+    let mut data = Vec::with_capacity(usize::try_from(size).unwrap_or(0).saturating_add(1));
     let read = source.take(limit.saturating_add(1)).read_to_end(&mut data);
     read.map_err(|error| failed("read", path, &error))?;
     if data.len() as u64 > limit {

@@ -79,11 +79,8 @@ pub(super) fn check(context: &Context<'_>, findings: &mut Findings) {
             Severity::Risks
         };
         let message = format!("CRD {} moves from {from} to {to}", change.object.name);
-        findings.say(severity, message, rendered(item)).about(&change.object).advise(advice(
-            &change.object,
-            from,
-            context,
-        ));
+        let said = findings.say(severity, message, rendered(item)).about(&change.object);
+        advice(&change.object, from, context).into_iter().fold(said, super::findings::Said::advise);
         findings.claim(&change.object, "");
     }
 }
@@ -93,14 +90,15 @@ fn kept(context: &Context<'_>, change: &Change) -> bool {
     old.and_then(|item| context.live(item)).is_some_and(|live| super::crd_unprotected::keeps(live))
 }
 
-fn advice(crd: &ObjectName, from: Place, context: &Context<'_>) -> String {
+fn advice(crd: &ObjectName, from: Place, context: &Context<'_>) -> Vec<String> {
     let name = &crd.name;
     let keep = format!("kubectl annotate crd {name} helm.sh/resource-policy=keep --overwrite");
     if from == Place::Templates {
-        return format!("before the upgrade: {keep}");
+        return vec![format!("before the upgrade: {keep}")];
     }
     let (release, namespace) = (context.scene.release, context.scene.namespace);
-    format!(
+    let adoption = format!(
         "{keep}\nkubectl label crd {name} app.kubernetes.io/managed-by=Helm --overwrite\nkubectl annotate crd {name} meta.helm.sh/release-name={release} meta.helm.sh/release-namespace={namespace} --overwrite"
-    )
+    );
+    super::ownership_missing::advice(context, adoption)
 }

@@ -1,12 +1,16 @@
 //! Objects that the upgrade would take over but may not.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use super::context::{is_crd, rendered};
+use super::findings::Said;
 use super::{Context, Findings};
 use crate::finding::{Evidence, Severity};
 use crate::k8s::{self, annotation, label};
 use crate::upgrade::inventory::{Item, Place};
+use crate::upgrade::outcome::{Verdict, Way};
 
 declare_check! {
     /// An object that is new in the release already exists and does not carry the release's ownership metadata.
@@ -74,12 +78,12 @@ pub(super) fn check(context: &Context<'_>, findings: &mut Findings) {
             "{} {} exists and is not owned by release {release}: the upgrade stops",
             item.name.kind, item.name.name
         );
-        findings
+        let said = findings
             .say(Severity::Breaks, message, evidence)
             .because(rendered(item))
             .about(&item.name)
-            .during(&["upgrade"])
-            .advise(adoption(context, item));
+            .during(&["upgrade"]);
+        advice(context, adoption(context, item)).into_iter().fold(said, Said::advise);
         findings.claim(&item.name, "");
     }
 }
@@ -124,6 +128,50 @@ fn missing(context: &Context<'_>, live: &Value) -> String {
         })
         .collect();
     words.join(", ")
+}
+
+/// What to do about an object that the release does not own. Where the report tells to take a way on which it stays
+/// outside of the release, adoption is named as the alternative, with what it costs.
+pub(super) fn advice(context: &Context<'_>, adoption: String) -> Vec<String> {
+    let ways = || context.scene.rehearsals.iter().flat_map(|rehearsal| &rehearsal.ways);
+    let best = context.scene.rehearsals.iter().flat_map(|r| r.makers().into_iter().filter_map(|m| r.best(m)));
+    let best: Vec<&Way> = best.collect();
+    if best.is_empty() || best.iter().any(|way| way.operations.is_empty() || adopts(way) || stops(way)) {
+        return vec![adoption];
+    }
+    let names: BTreeSet<&str> = best.iter().map(|way| way.name.as_str()).collect();
+    let names = names.into_iter().collect::<Vec<_>>().join("; ");
+    let losing = ways().filter(|way| adopts(way) && keeps(way)).flat_map(|way| &way.operations);
+    let losing: BTreeSet<&str> =
+        losing.filter(|one| one.verdict() == Verdict::Loses).map(|one| one.name.as_str()).collect();
+    let cost = match losing.into_iter().collect::<Vec<_>>().join(", ") {
+        none if none.is_empty() => "the release owns it from then on".to_owned(),
+        losing => {
+            format!("the release owns it from then on, and even with keep these lose objects: {losing}")
+        }
+    };
+    vec![
+        format!(
+            "take the way under \"What to do\" ({names}): it stays outside the release, nothing is adopted"
+        ),
+        format!("only if you want it in the release, at a price ({cost}):\n{adoption}"),
+    ]
+}
+
+/// Whether the release takes objects in on this way.
+fn adopts(way: &Way) -> bool {
+    let labels = way.prepare.iter().any(|line| line.contains("app.kubernetes.io/managed-by=Helm"));
+    labels || way.flags.iter().any(|flag| flag == "--take-ownership")
+}
+
+/// Whether what it takes in is protected.
+fn keeps(way: &Way) -> bool {
+    way.prepare.iter().any(|line| line.contains("helm.sh/resource-policy=keep"))
+}
+
+/// Whether its upgrade gets nowhere.
+fn stops(way: &Way) -> bool {
+    way.operation("upgrade").is_some_and(|upgrade| upgrade.verdict() == Verdict::Refused)
 }
 
 /// The commands that hand an object to the release.

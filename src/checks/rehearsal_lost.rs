@@ -2,7 +2,7 @@
 
 use super::{Context, Findings};
 use crate::finding::{Evidence, ObjectName, Severity};
-use crate::upgrade::outcome::{Operation, Outcome, REUSING, Rehearsal, Verdict, Way};
+use crate::upgrade::outcome::{CUT_OFF, Operation, Outcome, REUSING, Rehearsal, Verdict, Way};
 
 declare_check! {
     /// A rehearsed operation deletes objects, or brings them back with another UID.
@@ -46,7 +46,10 @@ fn say(rehearsal: &Rehearsal, way: &Way, operation: &Operation, outcome: &Outcom
     let said = findings.say(severity, message, deletion(outcome)).about_all(&outcome.lost);
     let said = if outcome.condition.is_empty() { said } else { said.when(outcome.condition.clone()) };
     if let Some(step) = outcome.steps.last() {
-        said.advise(format!("do not run: {}", step.command));
+        let said = said.advise(format!("do not run: {}", step.command));
+        if outcome.conditions().any(|condition| condition.contains("--timeout")) {
+            said.advise(CUT_OFF);
+        }
     }
 }
 

@@ -170,6 +170,7 @@ fn rehearsals(fixture: &Fixture) -> Vec<Rehearsal> {
         made_by: "helm3".into(),
         flags: Vec::new(),
         prepare: Vec::new(),
+        afterwards: Vec::new(),
         loses_already: Vec::new(),
         operations: vec![Operation { name: upgrade(), flags: Vec::new(), outcomes: vec![outcome] }],
     };

@@ -84,7 +84,9 @@ pub(crate) fn put_all(
 impl Target {
     /// How text for this target may look.
     pub(crate) fn style(&self, terminal: Terminal) -> Style {
-        Style { colored: self.path.is_none() && terminal.colors_stdout() }
+        let shown = self.path.is_none();
+        let width = if shown { terminal.width() } else { terminal::WIDTH };
+        Style { colored: shown && terminal.colors_stdout(), width }
     }
 
     /// Opens the file or standard output and lets somebody write there.

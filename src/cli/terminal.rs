@@ -11,6 +11,11 @@ use super::args::Color;
 use super::exit::Error;
 pub(crate) use crate::report::escape::{line, terminal as printable};
 
+/// Where lines of running text end if there is no terminal to say so, in characters.
+pub(crate) const WIDTH: usize = 100;
+/// Below this width breaking lines helps nobody.
+const NARROWEST: usize = 40;
+
 /// Where messages go and whether they may be coloured.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Terminal {
@@ -25,6 +30,12 @@ impl Terminal {
     /// Whether text for standard output is coloured.
     pub(crate) fn colors_stdout(self) -> bool {
         self.colored(io::stdout().is_terminal())
+    }
+
+    /// Where lines on standard output end: at the terminal's edge.
+    pub(crate) fn width(self) -> usize {
+        let size = terminal_size::terminal_size_of(io::stdout());
+        size.map_or(WIDTH, |(width, _)| usize::from(width.0).max(NARROWEST))
     }
 
     /// Shows phases of something that takes long: a spinner on a terminal, lines elsewhere.

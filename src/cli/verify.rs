@@ -23,7 +23,7 @@ use crate::report::{self, FORMATS};
 use crate::source::reference::HOMES;
 use crate::upgrade::actors::{Actor, Renderer, Subject};
 use crate::upgrade::lookups;
-use crate::upgrade::outcome::{Rehearsal, Start};
+use crate::upgrade::outcome::{Rehearsal, Start, unknowns};
 use crate::upgrade::population;
 use crate::upgrade::rehearse::{Plan, State, values_in_force};
 use crate::upgrade::release::Release;
@@ -428,13 +428,13 @@ fn not_checked(rehearsals: &[Rehearsal], engine: Engine) -> BTreeSet<String> {
         }));
         let notes = rehearsal.steps().flat_map(|step| &step.notes);
         lines.extend(notes.filter(|note| is_gap(note)).cloned());
-        lines.extend(rehearsal.unknowns());
         if matches!(rehearsal.start, Start::BuiltIn) {
             lines.insert(
                 "your own objects: the rehearsal used a built-in population; give --state".to_owned(),
             );
         }
     }
+    lines.extend(unknowns(rehearsals));
     if engine != Engine::Sim {
         lines.insert("races: on a real cluster each operation shows one outcome".to_owned());
     }

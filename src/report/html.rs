@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use askama::Template;
 
-use super::counsel::{Counsel, counsels, when, whenever};
+use super::counsel::{AFTERWARDS, Counsel, counsels, when, whenever};
 use super::escape::terminal;
 use super::matrix::{Cell, Column, Matrix};
 use super::model::{Losing, by_kind, who};
@@ -136,7 +136,7 @@ fn row_view(row: &super::matrix::Row, heads: &[Column]) -> RowView {
         text: cell.shown(),
     };
     RowView {
-        label: terminal(&format!("{}, {}", row.actor, row.way)),
+        label: terminal(&format!("{}{}, {}", if row.recommended { "→ " } else { "" }, row.actor, row.way)),
         cells: row.cells.iter().zip(heads).map(cell).collect(),
     }
 }
@@ -200,12 +200,19 @@ fn upgrades(report: &Report) -> Vec<LossView> {
     ways.flat_map(view).collect()
 }
 
+fn commands(counsel: &Counsel) -> String {
+    let note = Some(format!("# {AFTERWARDS}")).filter(|_| !counsel.afterwards.is_empty());
+    let lines = counsel.commands.iter().chain(&note).chain(&counsel.afterwards);
+    lines.map(String::as_str).collect::<Vec<_>>().join("\n")
+}
+
 fn counsel(counsel: &Counsel) -> CounselView {
+    let rehearsed = Some(&counsel.rehearsed).filter(|rehearsed| !rehearsed.is_empty());
     CounselView {
         label: terminal(&counsel.label),
         summary: terminal(&counsel.summary),
-        commands: terminal(&counsel.commands.join("\n")),
-        ends: counsel.ends.iter().map(|end| terminal(end)).collect(),
+        commands: terminal(&commands(counsel)),
+        ends: rehearsed.into_iter().chain(&counsel.ends).map(|end| terminal(end)).collect(),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::finding::{Finding, ObjectName, Severity};
-use crate::upgrade::outcome::{Operation, REUSING, Rehearsal, Verdict, Way};
+use crate::upgrade::outcome::{Operation, REUSING, ROAD, Rehearsal, Verdict, Way};
 
 use super::model::{Judgement, by_kind, who};
 
@@ -20,9 +20,6 @@ pub struct Evidence<'e> {
     /// Objects that the charts themselves deliver: uninstalling them is what uninstalling means.
     pub delivered: &'e BTreeSet<ObjectName>,
 }
-
-/// Operations that a user may have to run on this road; losing anything in one of them is a lost rehearsal.
-pub(super) const ROAD: &[&str] = &["upgrade", "upgrade again", "rollback"];
 
 /// Judges: losses on the road first, then losses by leaving it, then what could not be rehearsed, then findings.
 #[must_use]

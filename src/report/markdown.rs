@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-use super::counsel::{counsels, when, whenever};
+use super::counsel::{AFTERWARDS, counsels, when, whenever};
 use super::escape::{code_block, code_span, markdown};
 use super::matrix::Matrix;
 use super::model::by_kind;
@@ -66,6 +66,7 @@ fn table(report: &Report) -> String {
     let mut text = format!("| actor | way | {} |\n", heads.join(" | "));
     let _ = writeln!(text, "| --- | --- |{}", " --- |".repeat(heads.len()));
     for row in &matrix.rows {
+        let arrow = if row.recommended { "→ " } else { "" };
         let cells: Vec<String> = row
             .cells
             .iter()
@@ -73,8 +74,13 @@ fn table(report: &Report) -> String {
                 format!("{}{}{}", mark(cell.verdict), cell.text, if cell.conditional { " \\*" } else { "" })
             })
             .collect();
-        let _ =
-            writeln!(text, "| {} | {} | {} |", markdown(&row.actor), markdown(&row.way), cells.join(" | "));
+        let _ = writeln!(
+            text,
+            "| {} | {arrow}{} | {} |",
+            markdown(&row.actor),
+            markdown(&row.way),
+            cells.join(" | ")
+        );
     }
     let legend = matrix.legend();
     let legend = legend.iter().map(|(word, means)| format!("**{}**: {means}", markdown(word)));
@@ -120,7 +126,11 @@ fn counsel(report: &Report) -> String {
     for counsel in &counsels {
         let _ = writeln!(text, "**{}**: {}\n", markdown(&counsel.label), markdown(&counsel.summary));
         if !counsel.commands.is_empty() {
-            let _ = writeln!(text, "{}", code_block("sh", &counsel.commands.join("\n")));
+            let note = Some(format!("# {AFTERWARDS}")).filter(|_| !counsel.afterwards.is_empty());
+            let lines = counsel.commands.iter().chain(&note).chain(&counsel.afterwards);
+            let lines: Vec<&str> = lines.map(String::as_str).collect();
+            let _ = writeln!(text, "{}", code_block("sh", &lines.join("\n")));
+            let _ = writeln!(text, "{}\n", markdown(&counsel.rehearsed));
         }
         for end in &counsel.ends {
             let _ = writeln!(text, "- {}", markdown(end));

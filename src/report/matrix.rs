@@ -26,6 +26,8 @@ pub(super) struct Row {
     /// The actor, its version, and who made the release where that was another.
     pub(super) actor: String,
     pub(super) way: String,
+    /// Whether it is the way to take.
+    pub(super) recommended: bool,
     /// One per column.
     pub(super) cells: Vec<Cell>,
 }
@@ -53,13 +55,15 @@ impl Matrix {
         let columns = columns(report);
         let mut rows = Vec::new();
         for rehearsal in &report.rehearsals {
+            let best: Vec<&Way> =
+                rehearsal.makers().into_iter().filter_map(|maker| rehearsal.best(maker)).collect();
             for way in &rehearsal.ways {
                 let cells = columns.iter().map(|column| cell(way, &column.name)).collect();
                 let made_elsewhere = !way.made_by.is_empty() && way.made_by != rehearsal.actor;
-                let born =
-                    if made_elsewhere { format!(" (release of {})", way.made_by) } else { String::new() };
+                let born = if made_elsewhere { format!("{BORN}{})", way.made_by) } else { String::new() };
                 let actor = format!("{} {}{born}", rehearsal.actor, rehearsal.version);
-                rows.push(Row { actor, way: way.name.clone(), cells });
+                let recommended = best.iter().any(|best| std::ptr::eq(*best, way));
+                rows.push(Row { actor, way: way.name.clone(), recommended, cells });
             }
         }
         Self { columns, rows }
@@ -70,6 +74,12 @@ impl Matrix {
         let cells = || self.rows.iter().flat_map(|row| &row.cells);
         let words = WORDS.iter().filter(|(verdict, ..)| cells().any(|cell| cell.verdict == *verdict));
         let mut legend: Vec<(&str, &'static str)> = words.map(|(_, word, means)| (*word, *means)).collect();
+        if self.rows.iter().any(|row| row.recommended) {
+            legend.push(("→", "the way to take; its commands are under \"What to do\""));
+        }
+        if self.rows.iter().any(|row| row.actor.contains(BORN)) {
+            legend.push(("(release of …)", "the release was installed by the other Helm; without it, by the same Helm, which decides how later commands write"));
+        }
         if cells().any(|cell| cell.conditional) {
             legend.push(("*", "the worst that can happen; under other conditions it ends better"));
         }
@@ -78,6 +88,9 @@ impl Matrix {
         legend
     }
 }
+
+/// What stands before the maker of a release that another made.
+const BORN: &str = " (release of ";
 
 /// The words in cells.
 const WORDS: &[(Option<Verdict>, &str, &str)] = &[

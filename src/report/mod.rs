@@ -13,6 +13,7 @@ mod matrix;
 pub mod model;
 mod text;
 pub mod trace;
+mod wrap;
 
 pub use model::Report;
 
@@ -21,6 +22,8 @@ pub use model::Report;
 pub struct Style {
     /// Whether ANSI colours may be used (text only).
     pub colored: bool,
+    /// Where lines of running text end, in characters; 0 for nowhere (text only).
+    pub width: usize,
 }
 
 /// One report format.

@@ -39,6 +39,7 @@ fn report() -> Report {
         summary: String::new(),
         flags: Vec::new(),
         prepare: Vec::new(),
+        afterwards: Vec::new(),
         loses_already: Vec::new(),
         operations: vec![upgrade],
     };
@@ -132,6 +133,52 @@ fn the_table_says_what_its_words_mean_and_no_more() {
 }
 
 #[test]
+fn the_way_to_take_is_marked_and_told_step_by_step() {
+    let mut report = report();
+    let mut way = report.rehearsals[0].ways[0].clone();
+    way.name = "careful".into();
+    way.prepare = vec!["kubectl annotate x y=z".into()];
+    way.afterwards = vec!["kubectl delete part blue -n ns".into()];
+    let mut fails = outcome("", Verdict::Breaks, Vec::new());
+    fails.steps[0].exit_code = 1;
+    fails.steps[0].stderr =
+        "level=WARN msg=x\nError: cannot patch \"blue\"\n && cannot patch \"red\"\n".into();
+    fails.steps[0].events = vec![crate::upgrade::trace::Event {
+        action: crate::upgrade::trace::Action::Updated,
+        object: object("Runtime", "r"),
+        uid_before: None,
+        uid_after: None,
+        changed: vec!["labels"],
+    }];
+    way.operations[0].outcomes = vec![outcome("", Verdict::Keeps, Vec::new())];
+    let rollback = Operation { name: "rollback".into(), flags: Vec::new(), outcomes: vec![fails] };
+    way.operations.push(rollback);
+    report.rehearsals[0].ways.push(way);
+    report.ownership = vec![Ownership {
+        object: object("Runtime", "r"),
+        before: "release, demo/r.yaml".into(),
+        after: "applied by hook h".into(),
+        keep: false,
+    }];
+    for (name, mark) in
+        [("text", "→ careful"), ("markdown", "| → careful |"), ("html", "→ helm3 3.22, careful")]
+    {
+        let mut out = Vec::new();
+        (format(name).unwrap().write)(&report, Style::default(), &mut out).unwrap();
+        let text = String::from_utf8(out).unwrap();
+        let commands = ["kubectl annotate x y=z", "kubectl delete part blue -n ns", "steps 1 to 2, under"];
+        for wanted in [mark, "step 3 after an upgrade in its natural course"].iter().chain(&commands) {
+            assert!(text.contains(wanted), "{name}: no {wanted:?} in\n{text}");
+        }
+        let plain = name == "text";
+        let told =
+            "rollback: ends with an error (cannot patch \"blue\"), keeps all, Runtime ×1 stay as they are";
+        assert!(!plain || text.contains(told), "{text}");
+        assert!(!plain || text.contains("  Runtime r: release → applied by hook h"), "{text}");
+    }
+}
+
+#[test]
 fn equal_losses_and_equal_notes_are_told_once() {
     let mut report = report();
     let mut way = report.rehearsals[0].ways[0].clone();
@@ -154,7 +201,7 @@ fn equal_losses_and_equal_notes_are_told_once() {
     let text = String::from_utf8(out).unwrap();
     assert_eq!(text.matches("Widget ×2").count(), 1, "{text}");
     assert!(text.contains("helm3, other: upgrade (when the hook fails)"), "{text}");
-    assert!(text.contains("notes Widget a, Widget b changes: spec  [unexplained]"), "{text}");
+    assert!(text.contains("notes Widget a, Widget b changes: spec [unexplained]"), "{text}");
 }
 
 #[test]
@@ -199,6 +246,7 @@ mod judged {
             made_by: "helm3".into(),
             flags: Vec::new(),
             prepare: Vec::new(),
+            afterwards: Vec::new(),
             loses_already: Vec::new(),
             operations: operations.iter().map(operation).collect(),
         }

@@ -5,19 +5,21 @@ use std::io::{self, Write};
 use anstyle::{AnsiColor, Style as Ansi};
 
 use super::changes::short;
-use super::counsel::{counsels, when, whenever};
+use super::counsel::{AFTERWARDS, counsels, when, whenever};
 use super::escape::{line, terminal};
 use super::matrix::{Matrix, column};
 use super::model::{Losing, by_kind, grouped};
+use super::wrap::wrapped;
 use super::{Report, Style};
 use crate::finding::{Evidence, Finding, Severity};
-use crate::upgrade::outcome::Verdict;
+use crate::upgrade::outcome::{CUT_OFF, Verdict};
 
 pub(super) fn write(report: &Report, style: Style, out: &mut dyn Write) -> io::Result<()> {
-    let pen = Pen { colored: style.colored };
+    let pen = Pen { colored: style.colored, width: style.width };
     head(report, pen, out)?;
     table(report, pen, out)?;
     counsel(report, pen, out)?;
+    ownership(report, pen, out)?;
     losses(report, pen, out)?;
     findings(report, pen, out)?;
     rest(report, pen, out)
@@ -26,6 +28,7 @@ pub(super) fn write(report: &Report, style: Style, out: &mut dyn Write) -> io::R
 #[derive(Clone, Copy)]
 struct Pen {
     colored: bool,
+    width: usize,
 }
 
 impl Pen {
@@ -35,6 +38,11 @@ impl Pen {
         }
         let style = Ansi::new().bold().fg_color(Some(color.into()));
         format!("{style}{text}{style:#}")
+    }
+
+    /// Writes a line of running text; where it is broken, it goes on behind `hang` blanks.
+    fn say(self, out: &mut dyn Write, hang: usize, text: &str) -> io::Result<()> {
+        writeln!(out, "{}", wrapped(text, hang, self.width))
     }
 
     fn bold(self, text: &str) -> String {
@@ -51,16 +59,13 @@ fn head(report: &Report, pen: Pen, out: &mut dyn Write) -> io::Result<()> {
     };
     let charts = format!("{} {} → {}", report.after.name, report.before.version, report.after.version);
     writeln!(out, "{}  {}", pen.paint(color, word), line(&charts))?;
-    writeln!(out, "{}", line(&report.verdict.summary))?;
-    writeln!(
-        out,
-        "release {} in {}, Kubernetes {}, engine {}, {}\n",
-        line(&report.release),
-        line(&report.namespace),
-        line(&report.kubernetes),
-        report.engine,
-        line(&report.start)
-    )
+    pen.say(out, 0, &line(&report.verdict.summary))?;
+    let circumstances = format!(
+        "release {} in {}, Kubernetes {}, engine {}, {}",
+        report.release, report.namespace, report.kubernetes, report.engine, report.start
+    );
+    pen.say(out, 0, &line(&circumstances))?;
+    writeln!(out)
 }
 
 fn table(report: &Report, pen: Pen, out: &mut dyn Write) -> io::Result<()> {
@@ -78,13 +83,13 @@ fn table(report: &Report, pen: Pen, out: &mut dyn Write) -> io::Result<()> {
             heading(&row.actor, first, &matrix, &widths, pen, out)?;
         }
         actor = &row.actor;
-        write!(out, "{:first$}", line(&format!("  {}", row.way)))?;
+        write!(out, "{:first$}", line(&format!("{} {}", if row.recommended { "→" } else { " " }, row.way)))?;
         for (cell, width) in row.cells.iter().zip(&widths) {
             write!(out, "  {}", pen.paint(color(cell.verdict), &format!("{:width$}", cell.shown())))?;
         }
         writeln!(out)?;
     }
-    legend(&matrix, out)
+    legend(&matrix, pen, out)
 }
 
 /// The line above the ways of an actor: the first has the heads of the columns too.
@@ -104,21 +109,23 @@ fn heading(
 }
 
 /// What the table's words mean, a few to a line.
-fn legend(matrix: &Matrix, out: &mut dyn Write) -> io::Result<()> {
+fn legend(matrix: &Matrix, pen: Pen, out: &mut dyn Write) -> io::Result<()> {
+    let width = if pen.width == 0 { LINE } else { pen.width };
     let mut parts = String::new();
     for (word, means) in matrix.legend() {
         let part = format!("{word}: {means}");
-        if !parts.is_empty() && parts.chars().count() + part.chars().count() + 2 > LINE {
-            writeln!(out, "{parts}")?;
+        if !parts.is_empty() && parts.chars().count() + part.chars().count() + 2 > width {
+            pen.say(out, 2, &parts)?;
             parts.clear();
         }
         parts.push_str(if parts.is_empty() { "" } else { "; " });
         parts.push_str(&part);
     }
-    writeln!(out, "{parts}\n")
+    pen.say(out, 2, &parts)?;
+    writeln!(out)
 }
 
-/// Where a line of the legend ends.
+/// Where a line of the legend ends if nothing else says so.
 const LINE: usize = 118;
 
 fn width(matrix: &Matrix, column: usize) -> usize {
@@ -143,12 +150,16 @@ fn losses(report: &Report, pen: Pen, out: &mut dyn Write) -> io::Result<()> {
     }
     writeln!(out, "{}", pen.bold("What is lost"))?;
     for (what, ways) in grouped(losing.iter().map(|losing| (by_kind(&losing.outcome.lost), *losing))) {
-        writeln!(out, "  {what}")?;
+        pen.say(out, 4, &format!("  {what}"))?;
         let by_way = grouped(ways.iter().map(|losing| (losing.way_label(), operation(losing))));
         let alike = grouped(by_way.into_iter().map(|(way, operations)| (operations.join("; "), way)));
         for (operations, ways) in alike {
-            writeln!(out, "    {}: {}", line(&ways.join(" / ")), line(&operations))?;
+            pen.say(out, 6, &format!("    {}: {}", line(&ways.join(" / ")), line(&operations)))?;
         }
+    }
+    let cut_off = |losing: &&Losing<'_>| losing.outcome.conditions().any(|when| when.contains("--timeout"));
+    if losing.iter().any(|losing| cut_off(&losing)) {
+        pen.say(out, 4, &format!("  {CUT_OFF}"))?;
     }
     writeln!(out, "  Every command with its requests and answers is in `-o html=FILE` and `-o json=FILE`.\n")
 }
@@ -169,13 +180,40 @@ fn counsel(report: &Report, pen: Pen, out: &mut dyn Write) -> io::Result<()> {
     }
     writeln!(out, "{}", pen.bold("What to do"))?;
     for counsel in &counsels {
-        writeln!(out, "  {}: {}", line(&counsel.label), line(&counsel.summary))?;
+        pen.say(out, 4, &format!("  {}: {}", line(&counsel.label), line(&counsel.summary)))?;
+        // Commands are for copying: never broken.
         for (n, command) in counsel.commands.iter().enumerate() {
             writeln!(out, "    {}. {}", n + 1, line(command))?;
         }
-        for end in &counsel.ends {
-            writeln!(out, "       {}", line(end))?;
+        if !counsel.afterwards.is_empty() {
+            writeln!(out, "       {AFTERWARDS}")?;
         }
+        for (n, command) in counsel.afterwards.iter().enumerate() {
+            writeln!(out, "    {}. {}", counsel.commands.len() + n + 1, line(command))?;
+        }
+        let rehearsed = Some(&counsel.rehearsed).filter(|rehearsed| !rehearsed.is_empty());
+        for end in rehearsed.into_iter().chain(&counsel.ends) {
+            pen.say(out, 9, &format!("       {}", line(end)))?;
+        }
+    }
+    writeln!(out)
+}
+
+/// Where definitions and default runtimes live before and after, those that go the same way in one line.
+fn ownership(report: &Report, pen: Pen, out: &mut dyn Write) -> io::Result<()> {
+    let moved = report.ownership.iter().filter(|row| row.before != row.after);
+    // The file within the release is in HTML and JSON.
+    let moves =
+        grouped(moved.map(|row| ((&row.object.kind, owner(&row.before), owner(&row.after), row.keep), row)));
+    if moves.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "{}", pen.bold("Who owns what"))?;
+    for ((kind, before, after, keep), rows) in moves {
+        let names: Vec<&str> = rows.iter().map(|row| row.object.name.as_str()).collect();
+        let keep = if keep { ", keep" } else { "" };
+        let text = format!("{kind} {}: {before} → {after}{keep}", names.join(", "));
+        pen.say(out, 4, &format!("  {}", line(&text)))?;
     }
     writeln!(out)
 }
@@ -195,15 +233,23 @@ fn findings(report: &Report, pen: Pen, out: &mut dyn Write) -> io::Result<()> {
         };
         let word = pen.paint(color, word);
         if severity == Severity::Notes {
-            notes(&word, check, &findings, out)?;
+            notes(&word, check, &findings, pen, out)?;
         } else {
-            one_group(&word, check, &findings, out)?;
+            one_group(&word, check, &findings, pen, out)?;
         }
     }
-    writeln!(
-        out,
-        "`seatrial explain NAME` says what a check in [brackets] means and what to do; what backs each note is in `-o html=FILE`.\n"
-    )
+    let more = "`seatrial explain NAME` says what a check in [brackets] means and what to do; what backs each note is in `-o html=FILE`.";
+    pen.say(out, 0, more)?;
+    writeln!(out)
+}
+
+/// A place without its file.
+fn owner(place: &str) -> &str {
+    match place.split_once(", ") {
+        Some((owner, _)) => owner,
+        None if place.is_empty() => "absent",
+        None => place,
+    }
 }
 
 /// Longest list of objects that is shown in full.
@@ -213,23 +259,32 @@ const OBJECTS: usize = 8;
 const REASONS: usize = 3;
 
 /// Findings of one check: each with its reasons, advice that several share once.
-fn one_group(word: &str, check: &str, findings: &[&Finding], out: &mut dyn Write) -> io::Result<()> {
+fn one_group(
+    word: &str,
+    check: &str,
+    findings: &[&Finding],
+    pen: Pen,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let mut advised: Vec<&str> = Vec::new();
     for finding in findings {
-        writeln!(out, "  {word} {}  [{check}]", line(&finding.message))?;
+        pen.say(out, 4, &format!("  {word} {} [{check}]", line(&finding.message)))?;
         if let Some(condition) = &finding.condition {
-            writeln!(out, "    {}", line(&when(condition)))?;
+            pen.say(out, 6, &format!("    {}", line(&when(condition))))?;
         }
         unnamed(finding, out)?;
         for evidence in finding.evidence.iter().take(REASONS) {
-            writeln!(out, "    because {}", line(&describe(evidence)))?;
+            pen.say(out, 6, &format!("    because {}", line(&describe(evidence))))?;
         }
         if finding.evidence.len() > REASONS {
             writeln!(out, "    … and {} more", finding.evidence.len() - REASONS)?;
         }
         for advice in &finding.advice {
             if !advised.contains(&advice.as_str()) {
-                writeln!(out, "    → {}", terminal(advice).replace('\n', "\n      "))?;
+                for (n, part) in terminal(advice).lines().enumerate() {
+                    let mark = if n == 0 { "→" } else { " " };
+                    pen.say(out, 6, &format!("    {mark} {part}"))?;
+                }
                 advised.push(advice);
             }
         }
@@ -251,7 +306,7 @@ fn unnamed(finding: &Finding, out: &mut dyn Write) -> io::Result<()> {
 }
 
 /// Notes of one check in a line each; those that say the same of several objects in one.
-fn notes(word: &str, check: &str, findings: &[&Finding], out: &mut dyn Write) -> io::Result<()> {
+fn notes(word: &str, check: &str, findings: &[&Finding], pen: Pen, out: &mut dyn Write) -> io::Result<()> {
     let said = findings.iter().map(|finding| {
         let subject = finding.objects.first().map(|object| format!("{} {}", object.kind, object.name));
         let subject = subject.filter(|subject| finding.message.starts_with(subject.as_str()));
@@ -264,7 +319,7 @@ fn notes(word: &str, check: &str, findings: &[&Finding], out: &mut dyn Write) ->
         let condition = condition.map(|condition| format!(", {}", when(condition))).unwrap_or_default();
         let advice = advice.map(|advice| format!(" → {advice}")).unwrap_or_default();
         let said = format!("{}{rest}{condition}{advice}", subjects.join(", "));
-        writeln!(out, "  {word} {}  [{check}]", line(&said))?;
+        pen.say(out, 4, &format!("  {word} {} [{check}]", line(&said)))?;
     }
     Ok(())
 }
@@ -287,5 +342,5 @@ fn rest(report: &Report, pen: Pen, out: &mut dyn Write) -> io::Result<()> {
     if !report.not_checked.is_empty() {
         writeln!(out, "{}", pen.bold("Could not check"))?;
     }
-    report.not_checked.iter().try_for_each(|gap| writeln!(out, "  {}", line(gap)))
+    report.not_checked.iter().try_for_each(|gap| pen.say(out, 4, &format!("  {}", line(gap))))
 }

@@ -1,6 +1,6 @@
 //! What a rehearsal says: per actor the ways through the upgrade, per way the operations, per operation every outcome.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
@@ -87,6 +87,12 @@ impl Outcome {
     }
 }
 
+/// How an upgrade that undoes itself hangs on `--timeout`, for hooks that never end.
+///
+/// Seen on real control planes: with 30 s and more everything was lost, with 10 s the undoing met runtimes that were still
+/// being deleted, stopped there and left the definitions alone.
+pub const CUT_OFF: &str = "An upgrade with --atomic or --rollback-on-failure whose hook never ends is undone when --timeout is over. With 30 s or more the new controller leads by then and the undoing gets to its deletions; with as little as 10 s it can stop before them, but what the upgrade deleted stays lost. No timeout makes it safe: leave the flag out.";
+
 /// The upgrade with `--reuse-values`, which nobody asked for: told, but not judged.
 pub const REUSING: &str = "reuse values";
 
@@ -122,6 +128,8 @@ pub struct Way {
     pub flags: Vec<String>,
     /// Commands that are run before the upgrade.
     pub prepare: Vec<String>,
+    /// Commands after the upgrade for what it left stuck, each seen to help after the upgrade's natural course.
+    pub afterwards: Vec<String>,
     /// User-visible objects that uninstalling the installed release deletes even without this upgrade.
     pub loses_already: Vec<ObjectName>,
     /// The upgrade first, then what may follow it.
@@ -190,7 +198,51 @@ pub struct Rehearsal {
     pub secrets: Secrets,
 }
 
+/// Operations that a user may have to run on this road; losing anything in one of them is a lost rehearsal.
+pub const ROAD: &[&str] = &["upgrade", "upgrade again", "rollback"];
+
+impl Way {
+    /// Whether an upgrade can get through on this way and nothing that belongs to the road loses anything.
+    #[must_use]
+    pub fn keeps_on_the_road(&self) -> bool {
+        let on_the_road = self.operations.iter().filter(|operation| ROAD.contains(&operation.name.as_str()));
+        let upgrade = self.operations.first().map(|upgrade| upgrade.outcomes.as_slice()).unwrap_or_default();
+        upgrade.iter().any(Outcome::gets_through)
+            && on_the_road.into_iter().all(|operation| operation.verdict() != Verdict::Loses)
+    }
+
+    /// What it costs: operations that lose something, then operations that can end with an error.
+    fn price(&self) -> (usize, usize) {
+        let count = |verdict: Verdict| self.operations.iter().filter(|o| o.verdict() == verdict).count();
+        (count(Verdict::Loses), count(Verdict::Breaks))
+    }
+}
+
+impl Outcome {
+    /// The commands succeed; at worst there are objects that need a hand afterwards.
+    #[must_use]
+    pub fn gets_through(&self) -> bool {
+        self.verdict == Verdict::Keeps || self.verdict == Verdict::Breaks && self.succeeds()
+    }
+}
+
 impl Rehearsal {
+    /// Who made the releases that the ways begin from.
+    #[must_use]
+    pub fn makers(&self) -> Vec<&str> {
+        let mut makers: Vec<&str> = self.ways.iter().map(|way| way.made_by.as_str()).collect();
+        makers.dedup();
+        makers
+    }
+
+    /// The way to take with a release of this maker: the cheapest that keeps every object; none where none does.
+    #[must_use]
+    pub fn best(&self, maker: &str) -> Option<&Way> {
+        let ways = self.ways.iter().filter(|way| way.made_by == maker);
+        // Of equals the last is taken: ways are listed from the plainest to the most careful.
+        ways.rev().filter(|way| way.keeps_on_the_road()).min_by_key(|way| way.price())
+    }
+
     /// Every step of every outcome.
     pub fn steps(&self) -> impl Iterator<Item = &Step> {
         let operations = self.ways.iter().flat_map(|way| &way.operations);
@@ -200,8 +252,7 @@ impl Rehearsal {
     /// What decides about objects and could not be looked into, each said once.
     #[must_use]
     pub fn unknowns(&self) -> BTreeSet<String> {
-        let notes = self.steps().flat_map(Step::unknowns).cloned();
-        notes.chain(self.unserved.iter().map(|name| format!("{name}: {UNSERVED}"))).collect()
+        unknowns(std::slice::from_ref(self))
     }
 
     /// The worst verdict of all ways.
@@ -209,6 +260,35 @@ impl Rehearsal {
     pub fn verdict(&self) -> Verdict {
         self.ways.iter().map(Way::verdict).max().unwrap_or(Verdict::Keeps)
     }
+}
+
+/// What decides about objects and could not be looked into by anybody, each said once, with the operations where it was
+/// met.
+#[must_use]
+pub fn unknowns(rehearsals: &[Rehearsal]) -> BTreeSet<String> {
+    let mut met: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for rehearsal in rehearsals {
+        for way in &rehearsal.ways {
+            for operation in &way.operations {
+                let steps = operation.outcomes.iter().flat_map(|outcome| &outcome.steps);
+                for note in steps.flat_map(Step::unknowns) {
+                    let flags: String = operation.flags.iter().map(|flag| format!(" {flag}")).collect();
+                    let place = format!("{}{flags} by {} ({})", operation.name, rehearsal.actor, way.name);
+                    let places = met.entry(note).or_default();
+                    if !places.contains(&place) {
+                        places.push(place);
+                    }
+                }
+            }
+        }
+    }
+    let told = met.into_iter().map(|(note, places)| match places.as_slice() {
+        [] => note.to_owned(),
+        [only] => format!("{note}: in {only}"),
+        [first, rest @ ..] => format!("{note}: in {first} and {} more", rest.len()),
+    });
+    let unserved = rehearsals.iter().flat_map(|rehearsal| &rehearsal.unserved);
+    told.chain(unserved.map(|name| format!("{name}: {UNSERVED}"))).collect()
 }
 
 /// Sorts outcomes worst first: by verdict, then by number of losses, then by condition.

@@ -203,14 +203,20 @@ fn cluster_runtime(name: &str, policy: &str) -> Value {
     })
 }
 
+/// Kinds of the population that are worth a count.
+const COUNTED: &[&str] = &["ClusterTrainingRuntime", "JobSet", "Pod", "TrainJob", "TrainingRuntime"];
+
 /// What the population holds, in words: the users' objects by kind, and which of them are made from schemas only.
 #[must_use]
 pub fn summary(alive: &[ObjectName]) -> String {
     let (mut by_kind, mut made) = (BTreeMap::new(), BTreeSet::new());
-    for name in alive.iter().filter(|name| name.namespace == NAMESPACE || name.name == SPECIMEN) {
+    let users = |name: &&ObjectName| {
+        name.namespace == NAMESPACE || name.name == SPECIMEN || name.kind == "ClusterTrainingRuntime"
+    };
+    for name in alive.iter().filter(users) {
         if name.name == SPECIMEN {
             made.insert(name.kind.as_str());
-        } else if matches!(name.kind.as_str(), "TrainJob" | "TrainingRuntime" | "JobSet" | "Pod") {
+        } else if COUNTED.contains(&name.kind.as_str()) {
             *by_kind.entry(name.kind.as_str()).or_insert(0_usize) += 1;
         }
     }

@@ -126,7 +126,7 @@ impl Secrets {
         redactor.lines(&mut rehearsal.obstacle);
         rehearsal.origins.iter_mut().for_each(|origin| redactor.lines(&mut origin.error));
         for way in &mut rehearsal.ways {
-            way.prepare.iter_mut().for_each(|line| redactor.text(line));
+            way.prepare.iter_mut().chain(&mut way.afterwards).for_each(|line| redactor.text(line));
             let outcomes = way.operations.iter_mut().flat_map(|operation| &mut operation.outcomes);
             outcomes.for_each(|outcome| redactor.outcome(outcome));
         }

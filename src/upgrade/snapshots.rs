@@ -18,6 +18,16 @@ pub fn seeds(objects: &[Arc<Value>]) -> Vec<Arc<Value>> {
     jobs.filter_map(|job| seed(job, objects)).map(Arc::new).collect()
 }
 
+/// The seeds of jobs that have no snapshot yet.
+#[must_use]
+pub fn missing(objects: &[Arc<Value>]) -> Vec<Arc<Value>> {
+    let there = |seed: &Arc<Value>| {
+        let name = k8s::object_name(seed);
+        objects.iter().any(|object| k8s::object_name(object) == name)
+    };
+    seeds(objects).into_iter().filter(|seed| !there(seed)).collect()
+}
+
 /// The command line that writes what [`seeds`] makes, with kubectl and jq. A snapshot's text is JSON, which is YAML too.
 #[must_use]
 pub fn command() -> String {

@@ -36,6 +36,17 @@ pub fn stuck(step: &Step) -> BTreeMap<ObjectName, &str> {
     last
 }
 
+/// The object that the API server refuses to change, by kind with group and by name: `Kind.group "name" is invalid`.
+///
+/// A field that can't be changed is the usual reason; long errors are cut before they say so.
+#[must_use]
+pub fn refused(error: &str) -> Option<(&str, &str)> {
+    let (before, _) = error.split_once("\" is invalid")?;
+    let (kind, name) = before.rsplit_once(" \"").or_else(|| before.split_once('"'))?;
+    let kind = kind.rsplit(char::is_whitespace).next().filter(|kind| !kind.is_empty())?;
+    Some((kind, name))
+}
+
 /// The notes of a step on objects that are stuck when it is over; an uninstall takes their controller away, and with it
 /// what it said.
 #[must_use]
@@ -116,5 +127,12 @@ mod tests {
             changed: Vec::new(),
         });
         assert!(stuck(&step).is_empty());
+    }
+
+    #[test]
+    fn the_refused_object_is_read_from_the_error() {
+        let error = r#"admission webhook "v.example.test" denied the request: Part.example.test "blue" is invalid: spec: field is immutable"#;
+        assert_eq!(refused(error), Some(("Part.example.test", "blue")));
+        assert_eq!(refused("something else"), None);
     }
 }

@@ -169,6 +169,16 @@ fn commands_in_a_report_have_the_users_own_flags() {
     let wanted = format!("{after} -f '{values}' --set x=1 --set-string 'a=b c,db.password=(redacted)'");
     assert!(line.contains(&wanted), "{line}\nlacks\n{wanted}");
     assert!(!text.contains("hunter2"), "{text}");
+    // The same values on both sides: asking for those of the release changes nothing, and keeps what was not told here.
+    let text = stdout(&seatrial(&[&pair[..], &["--set", "x=1"]].concat()));
+    let mut switched = text.lines().filter(|line| line.contains(". helm upgrade")).peekable();
+    assert!(switched.peek().is_some(), "{text}");
+    for line in switched {
+        assert!(line.contains("--set x=1") && line.contains("--reset-then-reuse-values"), "{line}");
+    }
+    // Adoption is the alternative where the report tells to keep the definitions outside.
+    let advice = text.find("take the way under \"What to do\"").expect("advice");
+    assert!(text.find("only if you want it in the release").is_some_and(|at| at > advice), "{text}");
     // Without values the switch alone would make Helm forget those of the installed release.
     let text = stdout(&seatrial(&[&pair[..], &["--set-before", "x=1"]].concat()));
     for line in text.lines().filter(|line| line.contains("$ helm upgrade") || line.contains(". helm upgrade"))

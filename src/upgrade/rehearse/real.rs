@@ -98,6 +98,7 @@ impl<W: World> Road<'_, W> {
             made_by: self.actor.id().to_owned(),
             flags: owned(flags),
             prepare: Vec::new(),
+            afterwards: Vec::new(),
             loses_already: Vec::new(),
             operations: Vec::new(),
         }

@@ -27,16 +27,15 @@ use crate::upgrade::inventory::{Item, Place, inventory};
 use crate::upgrade::kubectl::{Apply, Kubectl, Tag};
 use crate::upgrade::link::Link;
 use crate::upgrade::outcome::{Operation, REUSING, Verdict, Way};
+use crate::upgrade::snapshots;
 use crate::upgrade::tape::{Reel, Tape};
 use crate::upgrade::trace::Step;
-use crate::upgrade::words::quoted;
+use crate::upgrade::words::{documents, on_objects, quoted};
+
+mod care;
 
 /// Takes the new chart's defaults and lays the values of the installed release over them.
 const RESET_THEN_REUSE: &str = "--reset-then-reuse-values";
-
-/// Lets the definitions among YAML documents pass. `helm template -s` loses files below `crds/` that begin with `---`.
-const ONLY_DEFINITIONS: &str =
-    r#"awk -v RS='\n---\n' '/(^|\n)kind: CustomResourceDefinition/ { print "---\n" $0 }'"#;
 
 /// States from which follow-ups are tried.
 const STATES: usize = 3;
@@ -54,6 +53,8 @@ struct Recipe {
     adopt: bool,
     /// `keep` for definitions that the release takes in and for custom objects that leave it.
     keep: bool,
+    /// Snapshots of runtimes for jobs that have none.
+    seed: bool,
     /// The new chart's definitions applied by hand.
     apply_crds: bool,
     /// Whether the same upgrade is tried with `--reuse-values` too.
@@ -126,18 +127,21 @@ impl Explorer<'_> {
     fn ways(&self, recipe: &Recipe) -> Result<(Vec<Way>, String), Unreachable> {
         let upgraded = self.upgraded(recipe)?;
         let done = side_by_side(&self.jobs(recipe, &upgraded), |job| self.work(recipe, &upgraded, job))?;
+        let afterwards = self.helped(recipe, &upgraded);
         let (mut operations, mut more) = (vec![upgraded.operation], Vec::new());
         for (of_this_way, ways) in done {
             operations.extend(of_this_way);
             more.extend(ways);
         }
         let sets = recipe.sets.iter().map(|set| format!("--set {set}"));
+        let afterwards = afterwards?;
         let way = Way {
             name: recipe.name.clone(),
             summary: recipe.summary.clone(),
             made_by: self.base.made_by.clone(),
             flags: recipe.flags.iter().cloned().chain(sets).collect(),
             prepare: upgraded.prepare,
+            afterwards,
             loses_already: self.loses_already.clone(),
             operations,
         };
@@ -146,8 +150,7 @@ impl Explorer<'_> {
 
     /// The upgrade of a way, under every condition that comes into play.
     fn upgraded(&self, recipe: &Recipe) -> Result<Upgraded, Unreachable> {
-        let mut start = self.base.course.fork();
-        let prepare = self.prepare(&mut start, recipe)?;
+        let (mut start, prepare) = self.started(recipe)?;
         let webhooks = has_webhooks(start.snapshot()?.as_ref());
         let hooks = self.hooks(&[HookEvent::PreUpgrade, HookEvent::PostUpgrade]);
         let (mut reached, mut tries) = (Vec::new(), Vec::new());
@@ -213,6 +216,7 @@ impl Explorer<'_> {
             sets: Vec::new(),
             adopt: false,
             keep: false,
+            seed: false,
             apply_crds: false,
             reuse: true,
         }
@@ -260,6 +264,7 @@ impl Explorer<'_> {
             summary: "as with adoption labels; adopted definitions and custom objects that leave the release also get helm.sh/resource-policy=keep".to_owned(),
             adopt: true,
             keep: true,
+            flags: self.same_values().then(|| RESET_THEN_REUSE.to_owned()).into_iter().collect(),
             ..self.plain()
         });
         if let Some(gate) = &self.gate {
@@ -280,12 +285,13 @@ impl Explorer<'_> {
         recipes
     }
 
-    /// The recipe with the gate turned. A single `--set` makes Helm forget the values of the installed release, so where
-    /// the upgrade gives none they are asked for.
+    /// The recipe with the gate turned. A single `--set` makes Helm forget the values of the installed release, so they
+    /// are asked for, unless the upgrade gives other ones.
     fn switched(&self, recipe: Recipe, gate: &Gate) -> Recipe {
         let mut flags = recipe.flags;
         let reuses = self.plan.values_after.is_empty();
-        flags.extend(reuses.then(|| RESET_THEN_REUSE.to_owned()));
+        let asks = (reuses || self.same_values()) && !flags.iter().any(|flag| flag == RESET_THEN_REUSE);
+        flags.extend(asks.then(|| RESET_THEN_REUSE.to_owned()));
         Recipe {
             flags,
             values: Arc::clone(if reuses { &gate.alone } else { &gate.values }),
@@ -500,6 +506,9 @@ impl Explorer<'_> {
             }
             hand.tag(&kept, Tag::Annotations, &[(RESOURCE_POLICY, "keep")]);
         }
+        if recipe.seed {
+            hand.seed(care::unseeded(course));
+        }
         if recipe.apply_crds {
             hand.apply(crds(after), &self.template());
         }
@@ -686,6 +695,7 @@ type TagValues = Vec<(String, Option<String>)>;
 #[derive(Default)]
 struct Hand {
     tags: Vec<(Vec<ObjectName>, Tag, TagValues)>,
+    seeds: Vec<Arc<Value>>,
     applies: Vec<Vec<Arc<Value>>>,
     lines: Vec<String>,
 }
@@ -698,22 +708,17 @@ impl Hand {
         let values: TagValues =
             pairs.iter().map(|(key, value)| ((*key).to_owned(), Some((*value).to_owned()))).collect();
         let word = if tag == Tag::Labels { "label" } else { "annotate" };
-        let assignments: String = pairs.iter().map(|(key, value)| format!(" {key}={value}")).collect();
-        let mut groups: BTreeSet<(&str, &str)> = BTreeSet::new();
-        groups.extend(names.iter().map(|name| (name.kind.as_str(), name.namespace.as_str())));
-        for (kind, namespace) in groups {
-            let members: String = names
-                .iter()
-                .filter(|n| n.kind == kind && n.namespace == namespace)
-                .map(|n| format!(" {}", n.name))
-                .collect();
-            let place = if namespace.is_empty() { String::new() } else { format!(" -n {namespace}") };
-            self.lines.push(format!(
-                "kubectl {word} --overwrite {}{members}{place}{assignments}",
-                kind.to_lowercase()
-            ));
-        }
+        let assignments: String =
+            pairs.iter().map(|(key, value)| format!(" {}", quoted(&format!("{key}={value}")))).collect();
+        self.lines.extend(on_objects(&format!("{word} --overwrite"), names, &assignments));
         self.tags.push((names.to_vec(), tag, values));
+    }
+
+    fn seed(&mut self, seeds: Vec<Arc<Value>>) {
+        if !seeds.is_empty() {
+            self.lines.push(snapshots::command());
+            self.seeds = seeds;
+        }
     }
 
     fn apply(&mut self, objects: Vec<Arc<Value>>, template: &str) {
@@ -721,7 +726,8 @@ impl Hand {
             return;
         }
         self.lines.push(format!(
-            "{template} --include-crds | {ONLY_DEFINITIONS} | kubectl apply --server-side --force-conflicts -f -"
+            "{template} --include-crds | {} | kubectl apply --server-side --force-conflicts -f -",
+            documents(&["CustomResourceDefinition"], &[])
         ));
         self.applies.push(objects);
     }
@@ -737,6 +743,7 @@ impl Hand {
             for (names, tag, values) in &self.tags {
                 kubectl.tag(names, *tag, values);
             }
+            kubectl.apply(&self.seeds, namespace, Apply { server_side: true, ..Apply::default() });
             for objects in &self.applies {
                 kubectl.apply(
                     objects,

@@ -89,11 +89,15 @@ pub(super) fn departures() -> Vec<Trial> {
     ]
 }
 
+/// A hook that hangs is cut off by the command, and only then the upgrade is undone: how far it came by then hangs on it.
+const CUT_OFF: &str = "the hook never ends and --timeout (5m0s here) is over";
+
 /// Trials of an upgrade that undoes itself: only what makes it fail matters.
 pub(super) fn failures(hooks: bool, webhooks: bool, new_images: &[String]) -> Vec<Trial> {
     let mut trials = Vec::new();
     if hooks {
         trials.push(Trial::new("the hook fails", |c| c.hooks.default = HookOutcome::Fails));
+        trials.push(Trial::new(CUT_OFF, |c| c.hooks.default = HookOutcome::Hangs));
     }
     if !new_images.is_empty() {
         trials

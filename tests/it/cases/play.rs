@@ -289,6 +289,7 @@ impl Stage<'_> {
                 made_by: if self.maker.applies() { "helm4" } else { "helm3" }.to_owned(),
                 flags: flags.to_vec(),
                 prepare: Vec::new(),
+                afterwards: Vec::new(),
                 loses_already: Vec::new(),
                 operations: vec![operation],
             }],

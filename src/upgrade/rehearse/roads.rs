@@ -1,7 +1,7 @@
 //! The ways through an upgrade: the plain command, what is advertised when it stops, and what may follow each.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
 
@@ -73,6 +73,8 @@ struct Explorer<'e> {
     gate: Option<Gate>,
     /// What uninstalling deletes without any upgrade.
     loses_already: Vec<ObjectName>,
+    /// Whether jobs want snapshots before a careful upgrade, once it is known.
+    seeds: OnceLock<Result<bool, Unreachable>>,
 }
 
 /// Every way from one starting state.
@@ -103,6 +105,7 @@ pub(super) fn explore(
         ),
         options,
         loses_already: Vec::new(),
+        seeds: OnceLock::new(),
     };
     explorer.loses_already = explorer.leaving()?;
     explorer.all()
@@ -127,14 +130,15 @@ impl Explorer<'_> {
     fn ways(&self, recipe: &Recipe) -> Result<(Vec<Way>, String), Unreachable> {
         let upgraded = self.upgraded(recipe)?;
         let done = side_by_side(&self.jobs(recipe, &upgraded), |job| self.work(recipe, &upgraded, job))?;
-        let afterwards = self.helped(recipe, &upgraded);
-        let (mut operations, mut more) = (vec![upgraded.operation], Vec::new());
-        for (of_this_way, ways) in done {
-            operations.extend(of_this_way);
-            more.extend(ways);
+        let (mut operations, mut more, mut afterwards) = (vec![upgraded.operation], Vec::new(), Vec::new());
+        for one in done {
+            match one {
+                Done::Operations(of_this_way) => operations.extend(of_this_way),
+                Done::Ways(ways) => more.extend(ways),
+                Done::Afterwards(lines) => afterwards.extend(lines),
+            }
         }
         let sets = recipe.sets.iter().map(|set| format!("--set {set}"));
-        let afterwards = afterwards?;
         let way = Way {
             name: recipe.name.clone(),
             summary: recipe.summary.clone(),
@@ -175,22 +179,19 @@ impl Explorer<'_> {
         if !upgraded.refused {
             jobs.extend([Job::Undo, Job::Reuse]);
             jobs.extend(self.what_follows(recipe, upgraded.webhooks).into_iter().map(Job::Follow));
+            jobs.push(Job::Help);
         }
         jobs
     }
 
-    fn work(
-        &self,
-        recipe: &Recipe,
-        upgraded: &Upgraded,
-        job: &Job,
-    ) -> Result<(Vec<Operation>, Vec<Way>), Unreachable> {
-        let one = |operation: Option<Operation>| (operation.into_iter().collect(), Vec::new());
+    fn work(&self, recipe: &Recipe, upgraded: &Upgraded, job: &Job) -> Result<Done, Unreachable> {
+        let one = |operation: Option<Operation>| Done::Operations(operation.into_iter().collect());
         Ok(match job {
-            Job::Force(forced) => (Vec::new(), self.ways(forced)?.0),
+            Job::Force(forced) => Done::Ways(self.ways(forced)?.0),
             Job::Undo => one(self.undoing(recipe, upgraded)?),
             Job::Reuse => one(self.reusing(&upgraded.start, recipe)?),
-            Job::Follow(next) => (self.insisting(&upgraded.reached, next)?, Vec::new()),
+            Job::Follow(next) => Done::Operations(self.insisting(&upgraded.reached, next)?),
+            Job::Help => Done::Afterwards(self.helped(recipe, upgraded)?),
         })
     }
 
@@ -595,6 +596,17 @@ enum Job {
     Reuse,
     /// What comes after it.
     Follow(Next),
+    /// What helps those that it left stuck.
+    Help,
+}
+
+/// What a job came to.
+enum Done {
+    Operations(Vec<Operation>),
+    /// Ways of their own.
+    Ways(Vec<Way>),
+    /// Commands for the time after the upgrade.
+    Afterwards(Vec<String>),
 }
 
 /// One thing that may come after an upgrade.

@@ -23,22 +23,39 @@ impl Explorer<'_> {
     /// The cluster when everything is prepared, and the commands for it. Where jobs could not go on after a careful
     /// upgrade, the snapshots are seeded that they are rendered from.
     pub(super) fn started(&self, recipe: &Recipe) -> Result<(Course<Simulated>, Vec<String>), Unreachable> {
-        let prepared = |recipe: &Recipe| {
-            let mut start = self.base.course.fork();
-            let lines = self.prepare(&mut start, recipe)?;
-            Ok((start, lines))
-        };
-        let plain = prepared(recipe)?;
-        if !recipe.keep || unseeded(&plain.0).is_empty() {
+        let plain = self.prepared(recipe)?;
+        if !recipe.keep || unseeded(&plain.0).is_empty() || !self.wants_seeds()? {
             return Ok(plain);
         }
-        let mut course = plain.0.fork();
+        self.prepared(&Recipe { seed: true, ..recipe.clone() })
+    }
+
+    fn prepared(&self, recipe: &Recipe) -> Result<(Course<Simulated>, Vec<String>), Unreachable> {
+        let mut start = self.base.course.fork();
+        let lines = self.prepare(&mut start, recipe)?;
+        Ok((start, lines))
+    }
+
+    /// Whether jobs are stuck for want of snapshots: after every careful way or after none, so the first one tells.
+    fn wants_seeds(&self) -> Result<bool, Unreachable> {
+        let tried = self.seeds.get_or_init(|| {
+            let Some(careful) = self.around_ownership().into_iter().find(|recipe| recipe.keep) else {
+                return Ok(false);
+            };
+            let step = self.calm_upgrade(&careful)?;
+            let step = match self.forced(&careful, &step.stderr) {
+                Some(forced) => self.calm_upgrade(&forced)?,
+                None => step,
+            };
+            Ok(stuck(&step).keys().any(|object| object.kind == "TrainJob"))
+        });
+        tried.clone()
+    }
+
+    fn calm_upgrade(&self, recipe: &Recipe) -> Result<Step, Unreachable> {
+        let (mut course, _) = self.prepared(recipe)?;
         course.world.assume(&Trial::calm().conditions);
-        let step = course.run(self.workshop, &self.upgrade(recipe, &[]))?;
-        if stuck(&step).keys().any(|object| object.kind == "TrainJob") {
-            return prepared(&Recipe { seed: true, ..recipe.clone() });
-        }
-        Ok(plain)
+        course.run(self.workshop, &self.upgrade(recipe, &[]))
     }
 
     /// Commands for what a careful upgrade left stuck in its natural course, as far as they were seen to help: dependents

@@ -87,7 +87,8 @@ pub(super) fn check(context: &Context<'_>, findings: &mut Findings) {
 
 fn kept(context: &Context<'_>, change: &Change) -> bool {
     let old = context.before.iter().find(|item| item.name == change.object);
-    old.and_then(|item| context.live(item)).is_some_and(|live| super::crd_unprotected::keeps(live))
+    let keeps = super::crd_unprotected::keeps;
+    old.is_some_and(|item| keeps(&item.object) || context.live(item).is_some_and(|live| keeps(live)))
 }
 
 fn advice(crd: &ObjectName, from: Place, context: &Context<'_>) -> Vec<String> {

@@ -158,7 +158,7 @@ pub(super) fn check(context: &Context<'_>, findings: &mut Findings) {
 
 /// Whether the server keeps or fills in a field that the new manifest leaves out.
 fn stays_without(kind: &str, field: &str, change: &FieldChange) -> bool {
-    let left_out = change.after.is_none();
+    let left_out = change.after.as_ref().is_none_or(|after| *after == "" || *after == serde_json::json!([]));
     let opaque = change.before.as_ref().is_none_or(|before| before == "Opaque")
         && change.after.as_ref().is_none_or(|after| after == "Opaque");
     match (kind, field) {
@@ -190,6 +190,11 @@ mod tests {
             "Service",
             "spec.clusterIP",
             &change(Some(json!("None")), Some(json!("10.0.0.1")))
+        ));
+        assert!(stays_without(
+            "Service",
+            "spec.clusterIP",
+            &change(Some(json!("10.0.0.1")), Some(json!("")))
         ));
         assert!(stays_without("Secret", "type", &left_out("Opaque")));
         assert!(stays_without("Secret", "type", &change(None, Some(json!("Opaque")))));

@@ -99,7 +99,11 @@ const WORDS: &[(Option<Verdict>, &str, &str)] = &[
         "keeps",
         "no definition, custom object, Job, volume, claim or namespace is deleted or made anew",
     ),
-    (Some(Verdict::Refused), "refused", "stops before its first write"),
+    (
+        Some(Verdict::Refused),
+        "refused",
+        "ends with an error and has changed nothing but the release's own records",
+    ),
     (Some(Verdict::Breaks), "breaks", "stops halfway, or leaves objects that can't go on without help"),
     (Some(Verdict::Loses), "loses N", "N such objects are deleted or made anew, whatever the exit code says"),
     (None, "–", "not reached on this way"),

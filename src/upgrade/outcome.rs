@@ -16,7 +16,7 @@ use crate::upgrade::trace::Step;
 pub enum Verdict {
     /// The command succeeds and every user-visible object keeps its UID.
     Keeps,
-    /// The command stops with an error before its first write.
+    /// The command ends with an error and has changed nothing but the release's own records.
     Refused,
     /// The command ends with an error after it has changed objects, or leaves objects that their controller can't bring on;
     /// nothing user-visible is lost.

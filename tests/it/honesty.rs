@@ -270,3 +270,41 @@ fn lines_of_a_chart_never_look_like_lines_of_the_report() {
         assert!(!text.contains('\u{1b}'), "{text}");
     }
 }
+
+const WIDGETS: &str = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: widgets.example.test, annotations: {KEEP}}\nspec:\n  group: example.test\n  names: {kind: Widget, listKind: WidgetList, plural: widgets, singular: widget}\n  scope: Cluster\n  versions:\n  - {name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}\n";
+
+#[test]
+fn what_leaves_a_release_can_be_kept_and_the_way_is_shown() {
+    let dir = tempfile::tempdir().unwrap();
+    let lasting = [
+        (WIDGETS.replace("KEEP", ""), "customresourcedefinition widgets.example.test"),
+        ("apiVersion: v1\nkind: Namespace\nmetadata: {name: team}\n".to_owned(), "namespace team"),
+        (
+            "apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {name: data}\nspec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}\n".to_owned(),
+            "persistentvolumeclaim data -n ns",
+        ),
+    ];
+    for (n, (object, words)) in lasting.iter().enumerate() {
+        let before =
+            chart(dir.path(), &format!("1.0.{n}"), &[("c.yaml", CONFIG), ("o.yaml", object.as_str())]);
+        let after = chart(dir.path(), &format!("2.0.{n}"), &[("c.yaml", CONFIG)]);
+        let output = run(&["verify", &before, &after, "-n", "ns", "--actor", "helm3"]);
+        assert_eq!(output.status.code(), Some(3), "{}", all(&output));
+        let command = format!("kubectl annotate --overwrite {words} helm.sh/resource-policy=keep");
+        assert!(all(&output).contains(&command), "{command}: {}", all(&output));
+        assert!(all(&output).contains("→ keep "), "{}", all(&output));
+    }
+}
+
+#[test]
+fn a_definition_whose_chart_keeps_it_is_not_called_lost() {
+    let dir = tempfile::tempdir().unwrap();
+    let kept = WIDGETS.replace("KEEP", "helm.sh/resource-policy: keep");
+    let before = chart(dir.path(), "1.0.0", &[("c.yaml", CONFIG), ("o.yaml", &kept)]);
+    let after = chart(dir.path(), "2.0.0", &[("c.yaml", CONFIG)]);
+    std::fs::create_dir_all(dir.path().join("2.0.0/crds")).unwrap();
+    std::fs::write(dir.path().join("2.0.0/crds/o.yaml"), WIDGETS.replace("KEEP", "")).unwrap();
+    let output = run(&["verify", &before, &after, "-n", "ns", "--gate", "loses"]);
+    assert_eq!(output.status.code(), Some(0), "{}", all(&output));
+    assert!(!all(&output).contains("loses CRD"), "{}", all(&output));
+}

@@ -23,6 +23,7 @@ mod store;
 
 pub use api::{Api, Controller};
 pub use conditions::{Conditions, Consulted};
+pub use serve::namespace_object;
 pub use store::{Change, Key};
 pub use webhooks::{WebhookAnswer, WebhookCall, Webhooks};
 

@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use serde_json::Value;
 
 use super::{Plan, side_by_side};
-use crate::cluster::simulated::{Conditions, Simulated};
+use crate::cluster::simulated::{Conditions, Simulated, namespace_object};
 use crate::cluster::{Cluster, Unreachable};
 use crate::finding::ObjectName;
 use crate::k8s::{self, Gvk};
@@ -80,11 +80,11 @@ pub(super) fn bases(
     let record = last_record(given, plan);
     if let Some(record) = record.as_ref().filter(|record| holds_release(given, record)) {
         let mut world = (shared.fresh)(&plan.kubernetes);
-        world.load(given.iter().cloned());
+        load(&mut world, given);
         world.wait(SETTLING)?;
+        let unserved = unserved(&mut world, given)?;
         world.take_exchanges();
         world.take_notes();
-        let unserved = unserved(&mut world, given)?;
         let made_by = maker(record).to_owned();
         let base = Base { course: Course::new(world), made_by, unserved };
         return Ok(vec![(None, Some(base))]);
@@ -170,12 +170,28 @@ fn base(
     Ok((origin, Some(Base { course, made_by: maker.to_owned(), unserved })))
 }
 
-/// Objects of kinds that neither the server nor any definition knows: no request can reach them.
+/// Loads handed-in objects. What lives in a namespace proves that it is there, as states seldom hold namespaces.
+fn load(world: &mut Simulated, objects: &[Value]) {
+    let named = |object: &Value| k8s::object_name(object).namespace;
+    let mut missing: BTreeSet<String> = objects.iter().map(named).filter(|name| !name.is_empty()).collect();
+    let given = objects.iter().filter(|object| k8s::text(object, "/kind") == "Namespace");
+    for name in given.map(|object| k8s::text(object, "/metadata/name")) {
+        missing.remove(name);
+    }
+    missing.retain(|name| world.get("", "Namespace", "", name).is_none());
+    world.load(missing.iter().map(|name| namespace_object(name)));
+    world.load(objects.iter().cloned());
+}
+
+/// Objects of kinds that neither the server nor any definition knows: no request can reach them, so they are taken out
+/// again.
 fn unserved(world: &mut Simulated, objects: &[Value]) -> Result<Vec<ObjectName>, Unreachable> {
     let served: BTreeSet<(String, String)> =
         world.discover()?.iter().map(|api| (api.resource.group.clone(), api.kind.clone())).collect();
     let strangers = objects.iter().filter(|object| fate::counts(object) && !served.contains(&kind(object)));
-    let names: BTreeSet<ObjectName> = strangers.map(k8s::object_name).collect();
+    let strangers: Vec<&Value> = strangers.collect();
+    strangers.iter().for_each(|object| world.unload(object));
+    let names: BTreeSet<ObjectName> = strangers.into_iter().map(k8s::object_name).collect();
     Ok(names.into_iter().collect())
 }
 
@@ -244,7 +260,7 @@ fn overlay(course: &mut Course<Simulated>, objects: &[Value], plan: &Plan) -> Re
     for object in surplus {
         course.world.unload(&object);
     }
-    course.world.load(objects.iter().cloned());
+    load(&mut course.world, objects);
     course.world.wait(SETTLING)?;
     course.world.take_notes();
     *course = Course::new(course.world.clone());

@@ -37,6 +37,10 @@ mod care;
 /// Takes the new chart's defaults and lays the values of the installed release over them.
 const RESET_THEN_REUSE: &str = "--reset-then-reuse-values";
 
+/// Built-in kinds whose objects are worth keeping when they leave a release.
+const LASTING: &[&str] =
+    &["CustomResourceDefinition", "Namespace", "PersistentVolume", "PersistentVolumeClaim"];
+
 /// States from which follow-ups are tried.
 const STATES: usize = 3;
 
@@ -121,6 +125,8 @@ impl Explorer<'_> {
             // Each way goes on its own copy of the cluster.
             let around = side_by_side(&recipes, |recipe| self.ways(recipe))?;
             ways.extend(around.into_iter().flat_map(|(ways, _)| ways));
+        } else if ways.iter().any(loses_at_once) && !self.outgoing(&mut self.base.course.fork())?.is_empty() {
+            ways.extend(self.ways(&self.keeping())?.0);
         }
         Ok(ways)
     }
@@ -223,6 +229,17 @@ impl Explorer<'_> {
         }
     }
 
+    /// What is advertised when definitions or custom objects leave the release.
+    fn keeping(&self) -> Recipe {
+        Recipe {
+            name: "keep".to_owned(),
+            summary: "definitions, custom objects, volumes, claims and namespaces that leave the release get helm.sh/resource-policy=keep first".to_owned(),
+            keep: true,
+            reuse: false,
+            ..self.plain()
+        }
+    }
+
     fn forced(&self, recipe: &Recipe, stderr: &str) -> Option<Recipe> {
         let conflict = stderr.contains("conflict occurred while applying object");
         if !conflict || recipe.flags.iter().any(|flag| flag == "--force-conflicts") {
@@ -262,7 +279,7 @@ impl Explorer<'_> {
         }
         recipes.push(Recipe {
             name: "adoption labels and keep".to_owned(),
-            summary: "as with adoption labels; adopted definitions and custom objects that leave the release also get helm.sh/resource-policy=keep".to_owned(),
+            summary: "as with adoption labels; adopted definitions, and definitions and custom objects that leave the release, also get helm.sh/resource-policy=keep".to_owned(),
             adopt: true,
             keep: true,
             flags: self.same_values().then(|| RESET_THEN_REUSE.to_owned()).into_iter().collect(),
@@ -527,14 +544,15 @@ impl Explorer<'_> {
         self.alive(course, new.difference(&old).cloned().collect())
     }
 
-    /// Live custom objects that the old manifest has and the new has not.
+    /// Live definitions, custom objects and what holds users' things, that the old manifest has and the new has not.
     fn outgoing(&self, course: &mut Course<Simulated>) -> Result<Vec<ObjectName>, Unreachable> {
         let (Some(before), Some(after)) = (&self.before, &self.after) else { return Ok(Vec::new()) };
         let new = names(after, Place::Templates);
         let builtin = |group: &str| crate::upgrade::actors::helm::is_typed_group(group);
         let leaving = inventory(before)
             .into_iter()
-            .filter(|item| item.place == Place::Templates && !builtin(&item.group));
+            .filter(|item| item.place == Place::Templates)
+            .filter(|item| LASTING.contains(&item.name.kind.as_str()) || !builtin(&item.group));
         let leaving: BTreeSet<ObjectName> =
             leaving.map(|item| item.name).filter(|name| !new.contains(name)).collect();
         self.alive(course, leaving)
@@ -555,6 +573,12 @@ impl Explorer<'_> {
         });
         Ok(found.collect())
     }
+}
+
+/// Whether the upgrade itself loses objects.
+fn loses_at_once(way: &Way) -> bool {
+    let upgrade = way.operations.first();
+    upgrade.is_some_and(|operation| operation.outcomes.iter().any(|one| one.verdict == Verdict::Loses))
 }
 
 /// A condition after the one that its state came about under.

@@ -29,7 +29,9 @@ pub(super) use read::in_version;
 pub(super) type Answer = Result<Response, Refusal>;
 
 /// A namespace that exists from the start.
-pub(super) fn namespace_object(name: &str) -> Value {
+/// A namespace as the server makes it.
+#[must_use]
+pub fn namespace_object(name: &str) -> Value {
     json!({
         "apiVersion": "v1", "kind": "Namespace",
         "metadata": { "name": name, "labels": { "kubernetes.io/metadata.name": name } },

@@ -108,6 +108,15 @@ fn a_live_object_replaces_the_installed_one() {
 }
 
 #[test]
+fn objects_prove_their_namespace_and_what_nobody_serves_is_not_there() {
+    let object = |version: &str, kind: &str| json!({"apiVersion": version, "kind": kind, "metadata": {"name": "one", "namespace": "team"}});
+    let state = vec![object("v1", "ConfigMap"), object("stranger.test/v1", "Stranger")];
+    let objects = &states("helm3", &plan(&full(), state), false)[0].1;
+    assert!(names(objects, "Namespace").contains(&"team".to_owned()));
+    assert_eq!(names(objects, "Stranger"), [""; 0], "it would hold its namespace for ever");
+}
+
+#[test]
 fn without_records_both_makers_are_tried() {
     let makers = |actor: &str| -> Vec<String> {
         states(actor, &plan(&full(), vec![widget("one")]), false).into_iter().map(|(by, _)| by).collect()

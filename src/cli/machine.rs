@@ -71,7 +71,11 @@ impl Answers for Machine {
 
     // Sprig v3.3.0 `network.go` takes any of the addresses; an unknown name has none.
     fn resolve(&self, name: &str) -> String {
-        let addresses = (name, 0).to_socket_addrs().ok().filter(|_| self.name_service);
+        // Asked for nothing, a name would tell its owner that somebody renders.
+        if !self.name_service {
+            return String::new();
+        }
+        let addresses = (name, 0).to_socket_addrs().ok();
         addresses.and_then(|mut all| all.next()).map_or_else(String::new, |found| found.ip().to_string())
     }
 }

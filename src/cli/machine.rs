@@ -5,7 +5,7 @@
 use std::ffi::OsStr;
 use std::net::ToSocketAddrs as _;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use jiff::tz::TimeZone;
@@ -21,7 +21,8 @@ use crate::source::directory::read_file;
 #[derive(Debug)]
 pub(crate) struct Machine {
     begin: Instant,
-    zone: TimeZone,
+    /// Read when somebody first asks: few charts do.
+    zone: OnceLock<TimeZone>,
     /// A generator fit for keys; what it gives follows from a seed that the system drew.
     dice: Mutex<StdRng>,
     name_service: bool,
@@ -36,8 +37,8 @@ impl Machine {
     pub(crate) fn new(name_service: bool, has_cluster: bool) -> Result<Arc<Self>, Error> {
         let dice = StdRng::try_from_rng(&mut SysRng)
             .map_err(|error| Error::new(format!("the system gives no random numbers: {error}")))?;
-        let zone = zone(std::env::var_os("TZ").as_deref());
-        Ok(Arc::new(Self { begin: Instant::now(), zone, dice: Mutex::new(dice), name_service, has_cluster }))
+        let (begin, zone, dice) = (Instant::now(), OnceLock::new(), Mutex::new(dice));
+        Ok(Arc::new(Self { begin, zone, dice, name_service, has_cluster }))
     }
 }
 
@@ -55,7 +56,7 @@ impl Answers for Machine {
     }
 
     fn zone(&self) -> TimeZone {
-        self.zone.clone()
+        self.zone.get_or_init(|| zone(std::env::var_os("TZ").as_deref())).clone()
     }
 
     fn random(&self, _: u64, buffer: &mut [u8]) {

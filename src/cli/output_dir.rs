@@ -5,12 +5,12 @@
 use std::collections::BTreeSet;
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write as _};
-use std::path::{Component, Path, PathBuf};
+use std::path::Path;
 
 use super::terminal;
 use crate::render::print::{document, hooks};
 use crate::render::{Error, PrintOptions, Render};
-use crate::source::directory::in_go_words;
+use crate::source::directory::{clean, in_go_words};
 
 /// Writes a render below a directory; what belongs to the release goes below `release` where that is given.
 ///
@@ -68,37 +68,9 @@ fn make_directories(path: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// Go's `filepath.Clean`.
-fn clean(path: &Path) -> PathBuf {
-    let mut clean = PathBuf::new();
-    for part in path.components() {
-        match (part, clean.components().next_back()) {
-            (Component::CurDir, _) | (Component::ParentDir, Some(Component::RootDir)) => {}
-            (Component::ParentDir, Some(Component::Normal(_))) => _ = clean.pop(),
-            (part, _) => clean.push(part),
-        }
-    }
-    clean
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn paths_are_cleaned_as_go_cleans_them() {
-        let cases = [
-            ("./a/./b", "a/b"),
-            ("a/../b", "b"),
-            ("../a", "../a"),
-            ("/../a", "/a"),
-            ("a//b/", "a/b"),
-            ("../../a/..", "../.."),
-        ];
-        for (path, wanted) in cases {
-            assert_eq!(clean(Path::new(path)), Path::new(wanted), "{path}");
-        }
-    }
 
     #[test]
     fn what_stands_in_the_way_is_named() {

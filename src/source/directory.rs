@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::Read;
-use std::path::Path;
+use std::path::{Component, Path, PathBuf};
 use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
@@ -82,7 +82,7 @@ impl Walk<'_> {
     }
 }
 
-fn entries(directory: &Path) -> Result<Vec<(String, std::path::PathBuf)>, Error> {
+fn entries(directory: &Path) -> Result<Vec<(String, PathBuf)>, Error> {
     let list = fs::read_dir(directory).map_err(|error| unreadable(directory, &error))?;
     let mut entries = Vec::new();
     for entry in list {
@@ -198,16 +198,21 @@ fn astray(path: &Path, error: &std::io::Error) -> Error {
 /// An absolute path without `.` and `..`, as Go's `filepath.Abs` gives it.
 #[must_use]
 pub fn absolute(path: &Path) -> String {
-    let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-    let mut clean = std::path::PathBuf::new();
-    for part in whole.components() {
-        match part {
-            std::path::Component::ParentDir => _ = clean.pop(),
-            std::path::Component::CurDir => {}
-            part => clean.push(part),
+    clean(&std::path::absolute(path).unwrap_or_else(|_| path.to_owned())).display().to_string()
+}
+
+/// Go's `filepath.Clean`.
+#[must_use]
+pub fn clean(path: &Path) -> PathBuf {
+    let mut clean = PathBuf::new();
+    for part in path.components() {
+        match (part, clean.components().next_back()) {
+            (Component::CurDir, _) | (Component::ParentDir, Some(Component::RootDir)) => {}
+            (Component::ParentDir, Some(Component::Normal(_))) => _ = clean.pop(),
+            (part, _) => clean.push(part),
         }
     }
-    clean.display().to_string()
+    clean
 }
 
 fn unreadable(path: &Path, error: &std::io::Error) -> Error {
@@ -237,6 +242,21 @@ mod tests {
         writer.join().unwrap().unwrap();
         assert!(read_file(Path::new("/dev/zero"), 9).unwrap_err().message.contains("larger than 9 bytes"));
         assert!(read_file(Path::new("/dev/null"), 9).unwrap().is_empty());
+    }
+
+    #[test]
+    fn paths_are_cleaned_as_go_cleans_them() {
+        let cases = [
+            ("./a/./b", "a/b"),
+            ("a/../b", "b"),
+            ("../a", "../a"),
+            ("/../a", "/a"),
+            ("a//b/", "a/b"),
+            ("../../a/..", "../.."),
+        ];
+        for (path, wanted) in cases {
+            assert_eq!(clean(Path::new(path)), Path::new(wanted), "{path}");
+        }
     }
 
     #[test]

@@ -24,9 +24,12 @@ const NOISE: &[&str] = &[
     "IPAddress",
 ];
 
-/// Kinds besides custom ones whose loss a user notices.
-const VISIBLE: &[&str] =
-    &["CustomResourceDefinition", "Job", "Pod", "PersistentVolumeClaim", "PersistentVolume", "Namespace"];
+/// Built-in kinds that hold what users made and nothing makes anew.
+pub const LASTING: &[&str] =
+    &["CustomResourceDefinition", "Namespace", "PersistentVolume", "PersistentVolumeClaim"];
+
+/// Further kinds besides custom ones whose loss a user notices: work that runs.
+const WORK: &[&str] = &["Job", "Pod"];
 
 /// All objects of a cluster at one moment.
 #[derive(Clone, Debug, Default)]
@@ -223,7 +226,8 @@ fn is_visible(name: &ObjectName, object: &Value, release_namespace: &str) -> boo
         "Job" => k8s::annotation(object, HOOK).is_some() || k8s::annotation(object, RELEASE_NAME).is_some(),
         _ => false,
     };
-    VISIBLE.contains(&name.kind.as_str()) && !own
+    let kind = name.kind.as_str();
+    (LASTING.contains(&kind) || WORK.contains(&kind)) && !own
 }
 
 /// Whether anything but the release's own records changed.

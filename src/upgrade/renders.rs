@@ -134,15 +134,16 @@ impl<R: Renderer> Renders<R> {
 
 impl<R: Renderer> Renderer for Renders<R> {
     fn render(&self, chart: &Arc<Chart>, config: &Arc<Values>, options: &Options) -> Rendered {
-        let (checked, limits) = (Some(Arc::clone(&self.checked)), self.limits.clone());
-        let options = &Options { checked, limits, ..options.clone() };
         let mut sensitivity = self.sensitivity(chart);
         sensitivity.add(&serde_json::to_vec(config).unwrap_or_default());
+        let work = || {
+            let (checked, limits) = (Some(Arc::clone(&self.checked)), self.limits.clone());
+            self.inner.render(chart, config, &Options { checked, limits, ..options.clone() })
+        };
         if sensitivity.cluster {
-            return self.inner.render(chart, config, options);
+            return work();
         }
-        let place = self.place(chart, config, options, &sensitivity);
-        place.get_or_init(|| self.inner.render(chart, config, options)).clone()
+        self.place(chart, config, options, &sensitivity).get_or_init(work).clone()
     }
 }
 

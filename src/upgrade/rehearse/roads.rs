@@ -23,6 +23,7 @@ use crate::upgrade::actors::helm::{
 };
 use crate::upgrade::actors::{Actor, Command, Subject, Workshop};
 use crate::upgrade::course::{Course, Order};
+use crate::upgrade::fate::LASTING;
 use crate::upgrade::inventory::{Item, Place, inventory};
 use crate::upgrade::kubectl::{Apply, Kubectl, Tag};
 use crate::upgrade::link::Link;
@@ -36,10 +37,6 @@ mod care;
 
 /// Takes the new chart's defaults and lays the values of the installed release over them.
 const RESET_THEN_REUSE: &str = "--reset-then-reuse-values";
-
-/// Built-in kinds whose objects are worth keeping when they leave a release.
-const LASTING: &[&str] =
-    &["CustomResourceDefinition", "Namespace", "PersistentVolume", "PersistentVolumeClaim"];
 
 /// States from which follow-ups are tried.
 const STATES: usize = 3;
@@ -55,7 +52,7 @@ struct Recipe {
     sets: Vec<String>,
     /// Ownership metadata for live objects that the release takes in.
     adopt: bool,
-    /// `keep` for definitions that the release takes in and for custom objects that leave it.
+    /// `keep` for definitions that the release takes in and for what leaves it and holds users' things.
     keep: bool,
     /// Snapshots of runtimes for jobs that have none.
     seed: bool,

@@ -2,6 +2,7 @@
 
 #![expect(clippy::print_stderr, reason = "all of this crate is tests, helpers included")]
 
+use escapes::unescape;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -15,6 +16,8 @@ use seatrial::render::{Error, Options, PrintOptions, render, template_output};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
+#[path = "it/escapes.rs"]
+mod escapes;
 #[path = "it/shared.rs"]
 mod shared;
 
@@ -375,22 +378,6 @@ fn template_of_chart(folder: &Path, text: &str, helm: Helm) -> Printed {
 /// Addresses of Go's differ from run to run; ours is always the same.
 fn without_addresses(text: &str) -> String {
     text.replace("0xc000000000", "0x")
-}
-
-fn unescape(cell: &str) -> String {
-    let mut out = String::new();
-    let mut rest = cell.chars();
-    while let Some(c) = rest.next() {
-        match (c == '\\').then(|| rest.next()).flatten() {
-            None => out.push(c),
-            Some('n') => out.push('\n'),
-            Some('t') => out.push('\t'),
-            Some('r') => out.push('\r'),
-            Some('0') => out.push('\0'),
-            Some(other) => out.push(other),
-        }
-    }
-    out
 }
 
 /// The real programs, when `scripts/oracle/helm` has built them: the Trainer charts' rows again, now live.

@@ -37,27 +37,27 @@ struct Flag {
     deprecated: &'static str,
     /// Whether it belongs to fetching, and counts only for charts that are fetched.
     fetch: bool,
+    /// Whether it changes nothing that is printed, and is listed apart.
+    aside: bool,
     help: &'static str,
 }
 
 const fn flag(name: &'static str, kind: Kind, help: &'static str) -> Flag {
-    Flag { name, short: None, kind, new: false, deprecated: "", fetch: false, help }
+    Flag { name, short: None, kind, new: false, deprecated: "", fetch: false, aside: false, help }
 }
 
 /// A flag that means nothing to `template`.
 const fn idle(name: &'static str, kind: Kind) -> Flag {
-    flag(name, kind, "Taken for Helm's sake; no effect on what is printed")
+    aside(flag(name, kind, "Taken for Helm's sake; no effect on what is printed"))
 }
 
 const fn fetching(name: &'static str, kind: Kind) -> Flag {
-    Flag {
-        fetch: true,
-        ..flag(
-            name,
-            kind,
-            "Taken for charts on disk, where it has no effect; refused where a chart is fetched",
-        )
-    }
+    let help = "Taken for charts on disk, where it has no effect; refused where a chart is fetched";
+    Flag { fetch: true, ..aside(flag(name, kind, help)) }
+}
+
+const fn aside(flag: Flag) -> Flag {
+    Flag { aside: true, ..flag }
 }
 
 const fn new(flag: Flag) -> Flag {
@@ -83,7 +83,7 @@ static FLAGS: &[Flag] = &[
     short('g', flag("generate-name", Kind::Bool, "Use a generated name")),
     flag("skip-schema-validation", Kind::Bool, "Do not check values against values.schema.json"),
     flag("release-name", Kind::Bool, "Use the release name in the output directory"),
-    flag("debug", Kind::Bool, "Taken for Helm's sake"),
+    aside(flag("debug", Kind::Bool, "Taken for Helm's sake")),
     flag("enable-dns", Kind::Bool, "Let templates ask the name service (getHostByName)"),
     flag(
         "post-renderer",
@@ -91,17 +91,17 @@ static FLAGS: &[Flag] = &[
         "Program that changes the manifest before it is printed (Helm 3)",
     ),
     flag("post-renderer-args", Kind::Text, "Argument of the post-renderer; may be repeated"),
-    flag(
+    aside(flag(
         "dry-run",
         Kind::DryRun,
         "Taken for Helm's sake; `server` asks a cluster and is refused where one is needed",
-    ),
+    )),
     deprecated(
         "use '--dry-run=server' instead",
-        flag("validate", Kind::Bool, "Refused: no cluster is asked"),
+        aside(flag("validate", Kind::Bool, "Refused: no cluster is asked")),
     ),
-    flag("repo", Kind::Text, "Refused: chart repositories are not asked"),
-    flag("verify", Kind::Bool, "Refused: provenance is not checked"),
+    aside(flag("repo", Kind::Text, "Refused: chart repositories are not asked")),
+    aside(flag("verify", Kind::Bool, "Refused: provenance is not checked")),
     flag("version", Kind::Text, "Version of a chart in a registry (oci://…); no effect on charts on disk"),
     deprecated(NO_EFFECT, idle("hide-notes", Kind::Bool)),
     deprecated(NO_EFFECT, idle("render-subchart-notes", Kind::Bool)),
@@ -151,9 +151,8 @@ impl Flag {
     fn arg(&self) -> Arg {
         let arg = Arg::new(self.name).long(self.name).help(self.help).action(ArgAction::Append);
         let arg = self.short.into_iter().fold(arg, Arg::short);
-        let is_plain = self.help.starts_with("Taken") || self.help.starts_with("Refused");
-        let heading = is_plain.then_some("Of helm template");
-        let arg = arg.help_heading(heading).hide_short_help(is_plain);
+        let heading = self.aside.then_some("Of helm template");
+        let arg = arg.help_heading(heading).hide_short_help(self.aside);
         let (value, missing) = match self.kind {
             Kind::Bool => ("BOOL", Some("true")),
             Kind::Wait => ("STRATEGY", Some("")),

@@ -26,6 +26,12 @@ pub enum Verdict {
 }
 
 impl Verdict {
+    /// How a command ended, whatever controllers make of it.
+    #[must_use]
+    pub fn of_command(step: &Step) -> Self {
+        Self::of(step.exit_code, wrote(&step.events), &step.lost_objects)
+    }
+
     /// Judges a run: exit code, whether anything but the release's own records changed, and what was lost.
     #[must_use]
     pub fn of(exit_code: i32, wrote: bool, lost: &[ObjectName]) -> Self {
@@ -61,7 +67,7 @@ impl Outcome {
             steps.iter().flat_map(|step| step.lost_objects.iter().cloned()).collect();
         let lost: Vec<ObjectName> = lost.into_iter().collect();
         let verdicts = steps.iter().map(|step| {
-            let verdict = Verdict::of(step.exit_code, wrote(&step.events), &step.lost_objects);
+            let verdict = Verdict::of_command(step);
             if stuck(step).is_empty() { verdict } else { verdict.max(Verdict::Breaks) }
         });
         let verdict = verdicts.max().unwrap_or(Verdict::Keeps);

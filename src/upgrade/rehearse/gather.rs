@@ -1,6 +1,5 @@
 //! Tries of one command, gathered into outcomes.
 
-use crate::upgrade::fate::wrote;
 use crate::upgrade::outcome::{Outcome, Verdict, worst_first};
 use crate::upgrade::stuck::stuck;
 use crate::upgrade::trace::Step;
@@ -24,7 +23,7 @@ impl Try {
 
     /// How the command ended, whatever controllers make of it.
     pub(super) fn command_verdict(&self) -> Verdict {
-        Verdict::of(self.step.exit_code, wrote(&self.step.events), &self.step.lost_objects)
+        Verdict::of_command(&self.step)
     }
 
     /// Whether two tries ended alike for the reader.

@@ -13,7 +13,6 @@ use seatrial::render::{Options, Render};
 use seatrial::upgrade::actors::helm::{Flags, Forge, template_options};
 use seatrial::upgrade::actors::{Command, Renderer, Subject, Workshop};
 use seatrial::upgrade::course::{Course, Order};
-use seatrial::upgrade::fate::wrote;
 use seatrial::upgrade::kubectl::{Apply, Kubectl};
 use seatrial::upgrade::link::{Address, Link};
 use seatrial::upgrade::outcome::{Operation, Outcome, Rehearsal, Start, Verdict, Way};
@@ -268,7 +267,7 @@ impl Stage<'_> {
         let outcome = Outcome {
             condition: String::new(),
             also: Vec::new(),
-            verdict: Verdict::of(step.exit_code, wrote(&step.events), &step.lost_objects),
+            verdict: Verdict::of_command(step),
             lost: step.lost_objects.clone(),
             steps: vec![step.clone()],
         };

@@ -1,5 +1,6 @@
 //! What Sprig answered (`golden/template/sprig`) is what we answer; documentation and its examples hold.
 
+use escapes::unescape;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -42,24 +43,11 @@ fn render(text: &str, data: &Value) -> String {
     }
 }
 
+#[path = "../../../../tests/it/escapes.rs"]
+mod escapes;
+
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).to_path_buf()
-}
-
-fn unescape(field: &str) -> String {
-    let mut out = String::new();
-    let mut chars = field.chars();
-    while let Some(c) = chars.next() {
-        match (c == '\\').then(|| chars.next()).flatten() {
-            None => out.push(c),
-            Some('n') => out.push('\n'),
-            Some('t') => out.push('\t'),
-            Some('r') => out.push('\r'),
-            Some('0') => out.push('\0'),
-            Some(other) => out.push(other),
-        }
-    }
-    out
 }
 
 /// Renders every row of one family and compares.

@@ -1,4 +1,4 @@
-//! Objects that their controller can't reconcile any more.
+//! Objects that their controller can't reconcile any more, and workloads whose pods do not get ready.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,11 +6,12 @@ use super::rehearsal_failed::shortened;
 use super::{Context, Findings};
 use crate::finding::{Evidence, ObjectName, Severity};
 use crate::upgrade::outcome::{Operation, Outcome, Way};
+use crate::upgrade::rollout::WORKLOADS;
 use crate::upgrade::stuck::{refused, stuck};
 use crate::upgrade::trace::Step;
 
 declare_check! {
-    /// The controller of an object can't reconcile it any more after a rehearsed operation.
+    /// The controller of an object can't reconcile it any more after a rehearsed operation, or a workload's pods do not get ready.
     ///
     /// ## What breaks
     /// The object stays where it was, but what its controller makes of it now is refused every time it tries: a suspended or
@@ -18,12 +19,17 @@ declare_check! {
     /// a dependent object anew from something that the upgrade changed, in fields that can't be changed. The command's exit
     /// code says nothing about it.
     ///
+    /// A manager that crashes or never gets Ready does more harm: its webhooks have no endpoints, so that every write to
+    /// the kinds they look at is refused, for the whole cluster. Helm without `--wait` reports success all the same.
+    ///
     /// ## What to do
     /// Let such jobs finish before the upgrade, or keep what they are rendered from. For TrainJobs there are three ways:
     /// seed the ConfigMap `<job>-runtime-snapshot` from the live runtime before the upgrade; or upgrade in two steps, first
     /// with the runtimes kept and switched off until every unfinished TrainJob has its snapshot, then with the runtimes on;
     /// or, while the job is suspended, delete its JobSet, which is made anew. An MPI job needs the last one in any case.
     /// Where a field is not declared in a schema, the definition is older than the controller: apply that of the new chart.
+    /// A manager that crashes on its new configuration runs an older image than its chart: leave `image.tag` to the chart. One
+    /// that can't read a stored object gets Ready when that object is gone or was written anew before the upgrade.
     ///
     /// ## Example
     /// ```yaml before
@@ -45,6 +51,26 @@ declare_check! {
     /// ```
     /// ```text finding
     /// breaks: Widget shop/blue can't be reconciled any more (helm3 upgrade: plain): Part.example.test "blue" is invalid: spec.size: field is immutable
+    /// ```
+    /// ```yaml before
+    /// # Source: demo/templates/config.yaml
+    /// apiVersion: v1
+    /// kind: ConfigMap
+    /// metadata:
+    ///   name: demo
+    /// ```
+    /// ```yaml after
+    /// # Source: demo/templates/config.yaml
+    /// apiVersion: v1
+    /// kind: ConfigMap
+    /// metadata:
+    ///   name: demo
+    /// ```
+    /// ```text notes
+    /// Deployment shop/manager: its pods do not get ready: CrashLoopBackOff: unknown field "fast"
+    /// ```
+    /// ```text finding
+    /// breaks: Deployment shop/manager does not get ready (helm3 upgrade: plain): CrashLoopBackOff: unknown field "fast"
     /// ```
     ///
     /// ## Not reported
@@ -145,8 +171,9 @@ fn say(object: &ObjectName, all: &[Stuck<'_>], findings: &mut Findings) {
     let always = told.iter().find(|stuck| stuck.outcome.condition.is_empty());
     let Some(first) = always.or(told.first()) else { return };
     let place = if object.namespace.is_empty() { String::new() } else { format!("{}/", object.namespace) };
+    let fate = if is_workload(object) { "does not get ready" } else { "can't be reconciled any more" };
     let message = format!(
-        "{} {place}{} can't be reconciled any more ({}): {}",
+        "{} {place}{} {fate} ({}): {}",
         object.kind,
         object.name,
         listed(&told),
@@ -161,6 +188,10 @@ fn say(object: &ObjectName, all: &[Stuck<'_>], findings: &mut Findings) {
     if let Some(condition) = condition(&told) {
         said.when(condition);
     }
+}
+
+fn is_workload(object: &ObjectName) -> bool {
+    WORKLOADS.contains(&object.kind.as_str())
 }
 
 /// `helm3 upgrade: plain, take ownership; helm4 upgrade: plain`.
@@ -208,6 +239,40 @@ fn evidence(object: &ObjectName, all: &[Stuck<'_>]) -> Vec<Evidence> {
 }
 
 fn advice(object: &ObjectName, errors: &[&str]) -> Vec<String> {
+    if is_workload(object) { errors.iter().map(|error| cure(error)).collect() } else { help(object, errors) }
+}
+
+/// What to do about a workload whose pods do not get ready.
+fn cure(error: &str) -> String {
+    if let Some((kind, namespace, name)) = culprit(error) {
+        let kind = kind.to_lowercase();
+        return format!(
+            "{kind} {name} in {namespace} is stored in a form that the new program can't read: delete it, before the upgrade \
+             with kubectl delete {kind} {name} -n {namespace} --cascade=orphan (what it started runs on) or after it \
+             without --cascade, and make it anew in the new form"
+        );
+    }
+    match error.split(':').next().unwrap_or_default() {
+        "ErrImagePull" | "ImagePullBackOff" => "see that the cluster can pull the image: name, tag, registry, credentials",
+        "CrashLoopBackOff" => {
+            "let the chart choose its image (leave the pinned tag or digest out of the values): a program of another version \
+             does not know this chart's configuration and arguments; kubectl logs --previous of the pod says more"
+        }
+        _ => "kubectl describe and kubectl logs of the pod say what it waits for; upgrade with --wait, so that Helm tells",
+    }
+    .to_owned()
+}
+
+/// The object that an error names as the one that can't be read: `… (as in TrainJob team/x)`.
+fn culprit(error: &str) -> Option<(&str, &str, &str)> {
+    let (_, rest) = error.rsplit_once("(as in ")?;
+    let (kind, path) = rest.split(')').next()?.split_once(' ')?;
+    let (namespace, name) = path.split_once('/')?;
+    Some((kind, namespace, name))
+}
+
+/// What to do about an object that its controller can't reconcile.
+fn help(object: &ObjectName, errors: &[&str]) -> Vec<String> {
     let (kind, name, namespace) = (&object.kind, &object.name, &object.namespace);
     let mut advice = Vec::new();
     let outdated: BTreeSet<&str> = errors.iter().filter_map(|error| undeclared(error)).collect();
@@ -248,6 +313,14 @@ fn undeclared(error: &str) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_stored_object_that_holds_a_manager_up_is_named() {
+        let advice = cure("not Ready: cannot unmarshal (as in Widget shop/blue)");
+        assert!(advice.contains("kubectl delete widget blue -n shop --cascade=orphan"), "{advice}");
+        assert!(cure("CrashLoopBackOff: unknown flag").contains("let the chart choose its image"));
+        assert!(cure("ImagePullBackOff: x").contains("pull the image"));
+    }
 
     #[test]
     fn an_outdated_definition_is_to_be_brought_up_to_date() {

@@ -1,13 +1,16 @@
 //! The course of a rehearsal: commands one after the other, each settled and recorded as a [`Step`].
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::cluster::Unreachable;
+use crate::finding::ObjectName;
 use crate::render::host::Answers;
 use crate::upgrade::actors::helm::{Dialect, Flags};
 use crate::upgrade::actors::{self, Command, Subject, Terminal, Workshop};
 use crate::upgrade::fate::{self, Snapshot};
 use crate::upgrade::lookups;
+use crate::upgrade::rollout;
 use crate::upgrade::secrets::Secrets;
 use crate::upgrade::stuck;
 use crate::upgrade::trace::Step;
@@ -22,6 +25,8 @@ pub struct Course<W> {
     last: Option<Arc<Snapshot>>,
     /// What controllers said about objects that they could not bring on, and have not brought on since.
     troubles: Vec<String>,
+    /// Workloads whose pods were not ready when it began.
+    unready: Option<Arc<BTreeSet<ObjectName>>>,
 }
 
 impl<W: World + Clone> Clone for Course<W> {
@@ -39,6 +44,7 @@ impl<W: World + Clone> Course<W> {
             secrets: self.secrets.clone(),
             last: self.last.clone(),
             troubles: self.troubles.clone(),
+            unready: self.unready.clone(),
         }
     }
 }
@@ -62,7 +68,7 @@ pub struct Order<'o> {
 impl<W: World> Course<W> {
     /// Begins with a cluster as it is.
     pub fn new(world: W) -> Self {
-        Self { world, secrets: Secrets::default(), last: None, troubles: Vec::new() }
+        Self { world, secrets: Secrets::default(), last: None, troubles: Vec::new(), unready: None }
     }
 
     /// The cluster's objects when the last step had settled.
@@ -111,6 +117,7 @@ impl<W: World> Course<W> {
         action: impl FnOnce(&mut W) -> Result<(Terminal, Vec<crate::cluster::Exchange>), Unreachable>,
     ) -> Result<Step, Unreachable> {
         let before = self.snapshot()?;
+        let unready = self.unready_from(&before);
         self.world.take_exchanges();
         self.world.take_notes();
         self.world.speaks_for(actor);
@@ -124,6 +131,8 @@ impl<W: World> Course<W> {
         let mut notes = std::mem::take(&mut self.troubles);
         notes.extend(self.world.take_notes());
         notes.extend(fate::waiting(&after, &events));
+        let workloads = rollout::unfinished(&after).into_iter().filter(|(name, _)| !unready.contains(name));
+        notes.extend(workloads.map(|(name, reason)| rollout::note(&name, &reason)));
         let step = Step {
             operation: operation.to_owned(),
             actor: actor.to_owned(),
@@ -143,5 +152,12 @@ impl<W: World> Course<W> {
     /// Begins anew: what could not be brought on before is not the doing of what comes now.
     pub fn forget_troubles(&mut self) {
         self.troubles.clear();
+        self.unready = None;
+    }
+
+    /// Workloads that were not ready when the course began, with this cluster if it has not yet.
+    fn unready_from(&mut self, before: &Snapshot) -> Arc<BTreeSet<ObjectName>> {
+        let begin = || Arc::new(rollout::unfinished(before).into_keys().collect());
+        Arc::clone(self.unready.get_or_insert_with(begin))
     }
 }

@@ -61,9 +61,18 @@ impl Snapshot {
 
     /// All Secrets.
     pub fn secrets(&self) -> impl Iterator<Item = &Arc<Value>> {
-        let first = ObjectName { kind: "Secret".to_owned(), namespace: String::new(), name: String::new() };
+        self.core("Secret")
+    }
+
+    /// All Pods.
+    pub fn pods(&self) -> impl Iterator<Item = &Arc<Value>> {
+        self.core("Pod")
+    }
+
+    fn core(&self, kind: &'static str) -> impl Iterator<Item = &Arc<Value>> {
+        let first = ObjectName { kind: kind.to_owned(), namespace: String::new(), name: String::new() };
         let own = self.objects.range((String::new(), first)..);
-        own.take_while(|((group, name), _)| group.is_empty() && name.kind == "Secret")
+        own.take_while(move |((group, name), _)| group.is_empty() && name.kind == kind)
             .map(|(_, object)| object)
     }
 

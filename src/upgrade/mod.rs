@@ -20,6 +20,7 @@ pub mod sizes;
 pub mod snapshots;
 pub mod specimen;
 pub mod storage;
+pub mod rollout;
 pub mod stuck;
 pub mod tape;
 pub mod trace;

@@ -1,8 +1,10 @@
-//! Objects that their controller can't bring on any more, read from a step's notes.
+//! Objects that their controller can't bring on any more, workloads whose pods do not get ready among them, read from a
+//! step's notes.
 
 use std::collections::BTreeMap;
 
 use crate::finding::ObjectName;
+use crate::upgrade::rollout::UNFINISHED;
 use crate::upgrade::trace::{Action, Step};
 
 const FAILED: &str = " reconciliation failed: ";
@@ -47,14 +49,15 @@ pub fn refused(error: &str) -> Option<(&str, &str)> {
     Some((kind, name))
 }
 
-/// The notes of a step on objects that are stuck when it is over; an uninstall takes their controller away, and with it
-/// what it said.
+/// What controllers said in a step about objects that are stuck when it is over; an uninstall takes their controller away,
+/// and with it what it said. Workloads are looked at anew after every step.
 #[must_use]
 pub fn remaining(step: &Step) -> Vec<String> {
     let stuck = if step.operation == "uninstall" { BTreeMap::new() } else { stuck(step) };
     let mut last = BTreeMap::new();
     for note in &step.notes {
         if let Some((object, Some(_))) = word(note)
+            && !note.contains(UNFINISHED)
             && stuck.contains_key(&object)
         {
             last.insert(object, note.clone());
@@ -63,13 +66,14 @@ pub fn remaining(step: &Step) -> Vec<String> {
     last.into_values().collect()
 }
 
-/// What a note says about an object: `Kind namespace/name: … reconciliation failed: ERROR` or `… reconciliation succeeded`.
+/// What a note says about an object: `Kind namespace/name: … reconciliation failed: ERROR` or `… reconciliation succeeded`,
+/// or of a workload why its pods do not get ready.
 fn word(note: &str) -> Option<(ObjectName, Option<&str>)> {
     let (subject, rest) = note.split_once(": ")?;
     let (kind, path) = subject.split_once(' ')?;
     let (namespace, name) = path.split_once('/').unwrap_or(("", path));
     let object = ObjectName { kind: kind.into(), namespace: namespace.into(), name: name.into() };
-    match rest.split_once(FAILED) {
+    match rest.split_once(FAILED).or_else(|| Some(("", note.split_once(UNFINISHED)?.1))) {
         Some((_, error)) => Some((object, Some(error))),
         None => rest.ends_with(SUCCEEDED).then_some((object, None)),
     }
@@ -102,6 +106,15 @@ mod tests {
         assert_eq!(stuck(&step(&[failed, well])).len(), 0);
         assert_eq!(stuck(&step(&[failed, well, failed])).len(), 1);
         assert_eq!(stuck(&step(&["the leader changed: nothing else"])).len(), 0);
+    }
+
+    #[test]
+    fn workloads_count_and_are_looked_at_anew() {
+        let name = ObjectName { kind: "Deployment".into(), namespace: "n".into(), name: "x".into() };
+        let note = crate::upgrade::rollout::note(&name, "pod x-1: CrashLoopBackOff");
+        let step = step(&[&note]);
+        assert_eq!(stuck(&step).get(&name), Some(&"pod x-1: CrashLoopBackOff"));
+        assert!(remaining(&step).is_empty());
     }
 
     #[test]

@@ -110,12 +110,13 @@ pub(super) fn unpullable(api: &Api<'_>, pod: &Value) -> Option<String> {
     pods::images(pod).find(|image| !api.pullable(image)).map(str::to_owned)
 }
 
-fn conditions(pod: &Value, ready: bool, now: f64) -> Value {
+/// The conditions of a pod. A kubelet says which containers are not ready; why is only in their logs, so it is added here.
+fn conditions(pod: &Value, ready: bool, message: &str, now: f64) -> Value {
     let why = if ready { "" } else { "ContainersNotReady" };
     let wanted = [
         Condition::new("PodReadyToStartContainers", true, "", ""),
         Condition::new("Initialized", true, "", ""),
-        Condition::new("Ready", ready, why, ""),
+        Condition::new("Ready", ready, why, message),
         Condition::new("ContainersReady", ready, why, ""),
         Condition::new("PodScheduled", true, "", ""),
     ];
@@ -138,7 +139,7 @@ pub(super) fn running(pod: &Value, now: f64) -> Value {
     let stamp = clock::timestamp(now);
     let address = owner::address(text(pod, "/metadata/uid"));
     json!({
-        "phase": "Running", "conditions": conditions(pod, true, now), "startTime": stamp, "podIP": address,
+        "phase": "Running", "conditions": conditions(pod, true, "", now), "startTime": stamp, "podIP": address,
         "containerStatuses": containers(pod, true, &json!({"running": {"startedAt": stamp}})),
     })
 }
@@ -151,7 +152,7 @@ pub(super) fn unready(pod: &Value, phase: &str, reason: &str, message: &str, now
     };
     let start = Some(text(pod, "/status/startTime")).filter(|s| !s.is_empty());
     json!({
-        "phase": phase, "conditions": conditions(pod, false, now),
+        "phase": phase, "conditions": conditions(pod, false, message, now),
         "startTime": start.map_or_else(|| clock::timestamp(now), str::to_owned),
         "containerStatuses": containers(pod, false, &state),
     })
@@ -165,7 +166,7 @@ pub(super) fn finished(pod: &Value, code: i32, now: f64) -> Value {
     let start = Some(text(pod, "/status/startTime")).filter(|s| !s.is_empty());
     json!({
         "phase": if code == 0 { "Succeeded" } else { "Failed" },
-        "conditions": conditions(pod, false, now),
+        "conditions": conditions(pod, false, "", now),
         "startTime": start.map_or_else(|| stamp.clone(), str::to_owned),
         "containerStatuses": containers(pod, false, &state),
     })

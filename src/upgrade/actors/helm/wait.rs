@@ -385,6 +385,17 @@ fn kstatus(target: &Target, answer: Result<&Value, &Fault>) -> State {
     }
 }
 
+/// What a workload's rollout still waits for, as kstatus sees it; nothing once it is current.
+pub(crate) fn rollout_status(live: &Value) -> Option<String> {
+    let state = generic(live).unwrap_or_else(|| match k8s::text(live, "/kind") {
+        "Deployment" => deployment_status(live),
+        "StatefulSet" | "ReplicaSet" => replicas_status(live),
+        "DaemonSet" => daemons_status(live),
+        _ => State::Current,
+    });
+    (state != State::Current).then(|| describe(&state))
+}
+
 /// What kstatus reads off any object: an older observed generation, and the conditions Reconciling and Stalled.
 fn generic(live: &Value) -> Option<State> {
     let generation = figure(live, "/metadata/generation");

@@ -127,12 +127,13 @@ pub(super) fn obstacle(api: &Api<'_>, manager: &Manager) -> Option<Obstacle> {
         let message = "failed to decode config file: strict decoding error: unknown field \"statusServer\"";
         return Some(Obstacle::Crash(message.to_owned()));
     }
-    if manager.version >= (2, 2) && unreadable(api) {
-        let message = "failed to list *v1alpha1.TrainJob: json: cannot unmarshal string into Go struct field \
-                       Trainer.items.spec.trainer.numProcPerNode of type int32";
-        return Some(Obstacle::NotReady(message.to_owned()));
-    }
-    None
+    let job = unreadable(api).filter(|_| manager.version >= (2, 2))?;
+    Some(Obstacle::NotReady(format!(
+        "failed to list *v1alpha1.TrainJob: json: cannot unmarshal string into Go struct field \
+         Trainer.items.spec.trainer.numProcPerNode of type int32 (as in TrainJob {}/{})",
+        text(job, "/metadata/namespace"),
+        text(job, "/metadata/name")
+    )))
 }
 
 /// Whether a manager ends as soon as it has read its configuration.
@@ -153,10 +154,10 @@ fn newer_configuration(api: &Api<'_>, manager: &Manager) -> bool {
     })
 }
 
-/// Whether a stored TrainJob can't be read by versions that want a number of processes.
-fn unreadable(api: &Api<'_>) -> bool {
+/// A stored TrainJob that can't be read by versions that want a number of processes.
+fn unreadable<'a>(api: &'a Api<'_>) -> Option<&'a Arc<Value>> {
     let processes = |job: &Arc<Value>| job.at("/spec/trainer/numProcPerNode").is_some_and(Value::is_string);
-    api.list(GROUP, "TrainJob", "").any(processes)
+    api.list(GROUP, "TrainJob", "").find(|job| processes(job))
 }
 
 /// Answers a webhook call.

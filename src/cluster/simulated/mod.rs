@@ -152,7 +152,7 @@ impl Simulated {
             notes: Vec::new(),
         };
         cluster.add_controller(Box::new(definitions::Definitions));
-        cluster.add_controller(Box::new(namespaces::Namespaces));
+        cluster.add_controller(Box::new(namespaces::Namespaces::default()));
         cluster.add_controller(Box::new(collector::Collector));
         cluster
             .load(["default", "kube-node-lease", "kube-public", "kube-system"].map(serve::namespace_object));

@@ -1,12 +1,23 @@
 //! The namespace controller: empties a namespace that is being deleted, then lets it go.
+//!
+//! Behaviour of kube-controller-manager 1.34, `pkg/controller/namespace/namespace_controller.go`.
+
+use std::collections::BTreeMap;
 
 use super::api::{Api, Controller};
 use crate::cluster::Request;
 use crate::k8s::At as _;
 
+/// Seconds that a deletion rests before anything in the namespace is touched, so that every API server has heard of it
+/// (`namespaceDeletionGracePeriod`). A command that deletes its release's own namespace last still writes its record.
+const GRACE: f64 = 5.0;
+
 /// The namespace controller.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Namespaces;
+pub(super) struct Namespaces {
+    /// When each namespace that is being deleted may be emptied, by UID.
+    due: BTreeMap<String, f64>,
+}
 
 impl Controller for Namespaces {
     fn name(&self) -> &'static str {
@@ -14,15 +25,26 @@ impl Controller for Namespaces {
     }
 
     fn run(&mut self, api: &mut Api<'_>) -> Option<f64> {
-        let terminating: Vec<String> = api
+        let now = api.now();
+        let terminating: BTreeMap<String, String> = api
             .list("", "Namespace", "")
-            .filter(|n| n.at("/metadata/deletionTimestamp").is_some())
-            .map(|n| crate::k8s::text(n, "/metadata/name").to_owned())
+            .filter(|namespace| namespace.at("/metadata/deletionTimestamp").is_some())
+            .map(|namespace| {
+                ["/metadata/uid", "/metadata/name"].map(|at| crate::k8s::text(namespace, at).to_owned())
+            })
+            .map(|[uid, name]| (uid, name))
             .collect();
-        for namespace in terminating {
-            empty(api, &namespace);
+        self.due.retain(|uid, _| terminating.contains_key(uid));
+        let mut next: Option<f64> = None;
+        for (uid, name) in terminating {
+            let due = *self.due.entry(uid).or_insert(now + GRACE);
+            if now < due {
+                next = Some(next.map_or(due, |other| other.min(due)));
+            } else {
+                empty(api, &name);
+            }
         }
-        None
+        next
     }
 
     fn fork(&self) -> Box<dyn Controller> {

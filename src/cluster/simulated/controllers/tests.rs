@@ -585,7 +585,10 @@ fn every_namespace_has_its_service_account_and_root_certificate() {
     cluster.wait(1.0).expect("time passes");
     assert_ne!(uid(&cluster), before);
     delete(&mut cluster, "", "Namespace", "", "team-a");
-    cluster.wait(5.0).expect("time passes");
+    cluster.wait(4.9).expect("time passes");
+    let seen = cluster.get("", "ServiceAccount", "team-a", "default");
+    assert!(seen.is_some_and(|account| account.at("/metadata/deletionTimestamp").is_none()));
+    cluster.wait(0.2).expect("time passes");
     assert!(cluster.get("", "ServiceAccount", "team-a", "default").is_none());
     assert!(cluster.get("", "Namespace", "", "team-a").is_none());
 }

@@ -6,7 +6,10 @@ use crate::finding::ObjectName;
 
 pub mod apply;
 pub mod catalogue;
+pub mod collection;
 pub mod decode;
+pub mod form;
+pub mod manifests;
 pub mod patch;
 pub mod quantity;
 pub mod selector;

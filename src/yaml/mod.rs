@@ -172,5 +172,18 @@ pub fn locate(text: &str, pointer: &str) -> Option<usize> {
     locate::line(&document, pointer)
 }
 
+/// The line (from 1) on which something follows behind the first document, whose end `...` or a closed bracket marks;
+/// [`to_json`] never gets there.
+#[must_use]
+pub fn beyond(text: &str) -> Option<usize> {
+    let input = Input::read(text.as_bytes());
+    let mut parser = Parser::new(Scanner::new(&input), stack::levels());
+    parser.document().ok()??;
+    match parser.document() {
+        Ok(next) => Some(next?.node(0)?.line as usize + 1),
+        Err(problem) => Some(problem.into_error("").line),
+    }
+}
+
 #[cfg(test)]
 mod tests;

@@ -14,8 +14,8 @@ use super::{output, settings, state, verify};
 use crate::chart::Helm;
 use crate::report::{json, trace};
 use crate::source::directory::read_file;
-use crate::upgrade::actors::Workshop;
 use crate::upgrade::actors::helm::Forge;
+use crate::upgrade::actors::{Renderer as _, Workshop};
 use crate::upgrade::outcome::{Outcome, Rehearsal, Verdict};
 use crate::upgrade::renders::{Engines, Renders};
 use crate::upgrade::scenario::{Inputs, Played, Scenario, ScenarioError, Typed, explore, play};
@@ -47,8 +47,14 @@ fn pair(
     let limits = settings::limits(&global.limits);
     let pair = Pair::load(&as_pair(before, after, arguments), global)?;
     let given = arguments.engine.state.as_deref().map(|path| state::read(path, &limits)).transpose()?;
-    let parts = verify::parts(&pair, &arguments.engine, given.as_ref(), global)?;
-    let renderer = Renders::new(Engines, limits);
+    let state = given.as_ref().map(|given| &given.state);
+    let parts = verify::parts(&pair, &arguments.engine, state, global)?;
+    let renderer = Renders::new(Engines, limits.clone());
+    if let (Some(given), Some(part)) = (&given, parts.last()) {
+        let options = pair.options(part.actor.version(), &limits);
+        let before = renderer.render(&part.plan.before, &part.plan.values_before, &options);
+        before.map_or(Ok(()), |before| given.placed(&before))?;
+    }
     let rehearsals =
         engine::run(&parts, &renderer, &Arc::default(), &arguments.engine, Terminal::new(global.color))?;
     output::put_all(targets, |target, out| match target.format.as_str() {
@@ -58,7 +64,8 @@ fn pair(
     if rehearsals.iter().any(hurts) {
         return Ok(Exit::Lost);
     }
-    let unchecked = rehearsals.iter().find_map(unchecked).or_else(|| impure(&parts));
+    let collected = || given.iter().flat_map(|given| given.collected(&rehearsals)).next();
+    let unchecked = rehearsals.iter().find_map(unchecked).or_else(|| impure(&parts)).or_else(collected);
     unchecked.map_or(Ok(Exit::Safe), |reason| Err(Error::new(reason)))
 }
 
@@ -158,7 +165,9 @@ fn play_file(path: &Path, arguments: &Rehearse, global: &Global) -> Result<(Play
         Error::new(format!("{}: {}", path.display(), error.message)).hint(hint)
     };
     let source = read_file(path, limits.file_bytes)?;
-    let scenario = Scenario::parse(&String::from_utf8_lossy(&source), &limits).map_err(failed)?;
+    let source =
+        String::from_utf8(source).map_err(|_| failed(ScenarioError::new("the text is not UTF-8")))?;
+    let scenario = Scenario::parse(&source, &limits).map_err(failed)?;
     let base = path.parent().unwrap_or(Path::new("")).to_owned();
     let placed = |reference: &str| {
         let beside = base.join(reference);
@@ -175,13 +184,13 @@ fn play_file(path: &Path, arguments: &Rehearse, global: &Global) -> Result<(Play
     };
     let mut file = |name: &str| {
         let data = read_file(&base.join(name), limits.chart_bytes).map_err(|error| told(error.into()))?;
-        Ok(String::from_utf8_lossy(&data).into_owned())
+        String::from_utf8(data).map_err(|_| format!("{name}: the text is not UTF-8"))
     };
     let typed = |name: &str, what| match what {
         Typed::Chart => verify::as_helm_names(&placed(name)),
         Typed::File => base.join(name).display().to_string(),
     };
-    let mut inputs = Inputs { chart: &mut chart, file: &mut file, typed: &typed };
+    let mut inputs = Inputs { chart: &mut chart, file: &mut file, limits: &limits, typed: &typed };
     let renderer = Renders::new(Engines, limits.clone());
     let forge = Forge::default();
     let real = arguments.engine.engine != Engine::Sim;

@@ -1,72 +1,134 @@
 //! `--state`: objects that already live in the cluster, from one file or a directory of files.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use serde_json::Value;
 
 use super::exit::Error;
-use crate::k8s::text;
+use crate::finding::ObjectName;
+use crate::k8s::collection::{self, Orphan};
+use crate::k8s::manifests::{self, Manifest, Place};
+use crate::k8s::{Gvk, catalogue, form, text};
 use crate::limits::Limits;
+use crate::render::Render;
 use crate::source::directory;
+use crate::upgrade::outcome::Rehearsal;
 use crate::upgrade::rehearse::State;
-use crate::yaml;
 
-/// Reads every object of a file or directory; lists are taken apart.
-pub(crate) fn read(path: &Path, limits: &Limits) -> Result<State, Error> {
-    let mut objects = Vec::new();
+/// A state and where its objects stand.
+pub(crate) struct Given {
+    /// The objects.
+    pub(crate) state: State,
+    places: Vec<Place>,
+}
+
+impl From<manifests::Error> for Error {
+    fn from(error: manifests::Error) -> Self {
+        Self::new(error.message).hint(error.hint)
+    }
+}
+
+/// Reads every object of a file or directory; lists are taken apart, and each object is one that can live in a cluster.
+pub(crate) fn read(path: &Path, limits: &Limits) -> Result<Given, Error> {
+    let mut found = Vec::new();
     if path.is_dir() {
         for (name, data) in directory::read(path, limits)? {
             if [".yaml", ".yml", ".json"].iter().any(|end| name.ends_with(end)) {
-                parse(&format!("{}/{name}", path.display()), &data, limits, &mut objects)?;
+                found.extend(manifests::read(&format!("{}/{name}", path.display()), &data, limits)?);
             }
         }
     } else {
         let data = directory::read_file(path, limits.chart_bytes)?;
-        parse(&path.display().to_string(), &data, limits, &mut objects)?;
+        found = manifests::read(&path.display().to_string(), &data, limits)?;
     }
-    if objects.is_empty() {
+    if found.is_empty() {
         return Err(Error::new(format!("{}: no Kubernetes object in it", path.display()))
             .hint("Write it with `kubectl get KIND… -A -o yaml`."));
     }
-    Ok(State { name: path.display().to_string(), objects })
+    let (objects, places) =
+        collection::checked(found)?.into_iter().map(|Manifest { object, place }| (object, place)).unzip();
+    Ok(Given { state: State { name: path.display().to_string(), objects }, places })
 }
 
-fn parse(name: &str, data: &[u8], limits: &Limits, objects: &mut Vec<Value>) -> Result<(), Error> {
-    let content = String::from_utf8_lossy(data);
-    for (line, document) in yaml::documents(&content) {
-        let value = yaml::to_json(document.as_bytes(), limits)
-            .map_err(|error| Error::new(format!("{name}:{line}: {error}")))?;
-        match value {
-            Value::Null => {}
-            Value::Object(_) if value.get("items").is_some_and(Value::is_array) => {
-                let items = value.get("items").and_then(Value::as_array).into_iter().flatten();
-                objects.extend(items.cloned());
-            }
-            Value::Object(_) if !text(&value, "/kind").is_empty() => objects.push(value),
-            _ => {
-                return Err(Error::new(format!("{name}:{line}: not a Kubernetes object"))
-                    .hint("Each document needs apiVersion and kind, or is a List."));
+impl Given {
+    /// Whether custom objects are in a namespace or outside of all as their definitions say, those of the state or those
+    /// that the old chart brings.
+    pub(crate) fn placed(&self, before: &Render) -> Result<(), Error> {
+        let of_chart = before.crds.iter().flat_map(|file| file.objects.iter());
+        let of_chart = of_chart.chain(before.manifests.iter().map(|manifest| &*manifest.object));
+        let scopes: BTreeMap<(&str, &str), bool> =
+            of_chart.map(|object| &**object).chain(&self.state.objects).filter_map(scope).collect();
+        for (object, place) in self.state.objects.iter().zip(&self.places) {
+            let Gvk { group, kind, .. } = Gvk::of(object);
+            let custom = catalogue::by_kind(&group, &kind).is_none();
+            if let Some(namespaced) = scopes.get(&(group.as_str(), kind.as_str())).filter(|_| custom) {
+                form::scope(object, *namespaced).map_err(|fault| place.fault(&fault))?;
             }
         }
+        Ok(())
     }
-    Ok(())
+
+    /// Objects that no rehearsal has, because their owners are not in the state: as in a cluster they are deleted at once.
+    pub(crate) fn collected(&self, rehearsals: &[Rehearsal]) -> Vec<String> {
+        let alive: BTreeSet<&ObjectName> =
+            rehearsals.iter().flat_map(|rehearsal| &rehearsal.population).collect();
+        let gone = |orphan: &Orphan| !alive.is_empty() && !alive.contains(&orphan.name);
+        let orphans = collection::orphans(self.state.objects.iter()).into_iter().filter(gone);
+        let mut by_kind: BTreeMap<String, Vec<Orphan>> = BTreeMap::new();
+        orphans.for_each(|orphan| by_kind.entry(orphan.name.kind.clone()).or_default().push(orphan));
+        by_kind.values().filter_map(|orphans| told(orphans)).collect()
+    }
+}
+
+/// Orphans of one kind, in a line.
+fn told(orphans: &[Orphan]) -> Option<String> {
+    let (Orphan { name, owner }, rest) = orphans.split_first()?;
+    let more =
+        if rest.is_empty() { String::new() } else { format!(" and {} more {}", rest.len(), name.kind) };
+    Some(format!(
+        "{name}{more}: deleted at once by the garbage collector, as no owner is in the state ({owner}); hand the owners in too, or take metadata.ownerReferences out"
+    ))
+}
+
+/// Group and kind that a definition defines, and whether objects live in namespaces.
+fn scope(object: &Value) -> Option<((&str, &str), bool)> {
+    let is_definition = text(object, "/kind") == "CustomResourceDefinition";
+    let kind = (text(object, "/spec/group"), text(object, "/spec/names/kind"));
+    is_definition.then(|| (kind, text(object, "/spec/scope") == "Namespaced"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn map(name: &str) -> String {
+        format!("{{kind: ConfigMap, apiVersion: v1, metadata: {{name: {name}, namespace: ns}}}}")
+    }
+
     #[test]
     fn lists_and_documents_are_read_and_nonsense_is_named_by_line() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("state.yaml");
-        std::fs::write(&path, "kind: List\napiVersion: v1\nitems:\n- {kind: A, apiVersion: v1}\n- {kind: B, apiVersion: v1}\n---\nkind: C\napiVersion: v1\n").unwrap();
-        assert_eq!(read(&path, &Limits::default()).unwrap().objects.len(), 3);
-        assert_eq!(read(dir.path(), &Limits::default()).unwrap().objects.len(), 3);
-        std::fs::write(&path, "kind: A\napiVersion: v1\n---\n[1, 2]\n").unwrap();
-        let error = read(&path, &Limits::default()).unwrap_err();
-        assert!(error.message.contains("state.yaml:4") || error.message.contains("state.yaml:3"), "{error}");
+        let list = format!("kind: List\napiVersion: v1\nitems:\n- {}\n- {}\n---\n", map("a"), map("b"));
+        std::fs::write(&path, format!("{list}{}\n", map("c"))).unwrap();
+        assert_eq!(read(&path, &Limits::default()).unwrap().state.objects.len(), 3);
+        assert_eq!(read(dir.path(), &Limits::default()).unwrap().state.objects.len(), 3);
+        std::fs::write(&path, format!("{}\n---\n[1, 2]\n", map("a"))).unwrap();
+        let error = read(&path, &Limits::default()).err().unwrap();
+        let wanted = format!("{}:3: document 2: a list, not a Kubernetes object", path.display());
+        assert_eq!(error.message, wanted);
         std::fs::write(&path, "").unwrap();
         assert!(read(&path, &Limits::default()).is_err());
+    }
+
+    #[test]
+    fn an_object_is_in_one_file_of_a_directory() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::write(dir.path().join("a.yaml"), map("a")).unwrap();
+        std::fs::write(dir.path().join("b.json"), map("a")).unwrap();
+        let error = read(dir.path(), &Limits::default()).err().unwrap().message;
+        assert!(error.contains("b.json:1: document 1: ConfigMap a in ns is there twice, as in "), "{error}");
+        assert!(error.ends_with("a.yaml:1: document 1"), "{error}");
     }
 }

@@ -9,6 +9,7 @@ use super::args::{self, Demo, Engine, EngineFlags, Gate, Global, OutputFlags, Ve
 use super::engine::{self, Part};
 use super::exit::{Error, Exit};
 use super::pair::Pair;
+use super::state::Given;
 use super::terminal::Terminal;
 use super::{output, settings, state};
 use crate::chart::{Chart, Metadata};
@@ -66,9 +67,9 @@ fn verify(pair: &Pair, flags: &EngineFlags, gate: &OutputFlags, global: &Global)
     let limits = settings::limits(&global.limits);
     let given = flags.state.as_deref().map(|path| state::read(path, &limits)).transpose()?;
     let renderer = Renders::new(Engines, limits.clone());
-    let parts = parts(pair, flags, given.as_ref(), global)?;
+    let parts = parts(pair, flags, given.as_ref().map(|given| &given.state), global)?;
     let sizes = Arc::new(Sizes::default());
-    let set_up = || Scenery::new(pair, &parts, &renderer, given, &limits);
+    let set_up = || Scenery::new(pair, &parts, &renderer, given.as_ref(), &limits);
     let rehearse = || engine::run(&parts, &renderer, &sizes, flags, Terminal::new(global.color));
     let (scenery, rehearsals) = match flags.engine {
         Engine::Sim => std::thread::scope(|scope| {
@@ -168,8 +169,8 @@ struct Scenery<'p> {
     plan: &'p Plan,
     before: Arc<Render>,
     after: Arc<Render>,
+    given: Option<&'p Given>,
     state: Vec<Arc<Value>>,
-    start: Option<String>,
     compared: OnceLock<Compared>,
     impure: OnceLock<Vec<String>>,
 }
@@ -179,7 +180,7 @@ impl<'p> Scenery<'p> {
         pair: &Pair,
         parts: &'p [Part],
         renderer: &dyn Renderer,
-        given: Option<State>,
+        given: Option<&'p Given>,
         limits: &Limits,
     ) -> Result<Self, Error> {
         let part = parts.last().ok_or_else(|| Error::new("no actor").hint("Name one by `--actor helm3`."))?;
@@ -192,19 +193,19 @@ impl<'p> Scenery<'p> {
             let reference = reference.to_owned();
             move |message: String| Error::new(format!("chart `{reference}`: {message}"))
         };
-        let start = given.as_ref().map(|state| format!("objects of {}", state.name));
-        let state: Vec<Arc<Value>> =
-            given.map(|state| state.objects.into_iter().map(Arc::new).collect()).unwrap_or_default();
+        let objects = given.iter().flat_map(|given| &given.state.objects);
+        let state: Vec<Arc<Value>> = objects.cloned().map(Arc::new).collect();
         let options = Options { answers: lookups::among(state.clone()), ..options };
         let before = renderer
             .render(&plan.before, &plan.values_before, &options)
             .map_err(refused(&pair.before.info.reference))?;
+        given.map_or(Ok(()), |given| given.placed(&before))?;
         let answers = lookups::installed(&state, &before);
         let upgrade = Options { revision: 2, is_upgrade: true, answers, ..options };
         let after = renderer
             .render(&plan.after, values_in_force(&plan.values_before, &plan.values_after), &upgrade)
             .map_err(refused(&pair.after.info.reference))?;
-        Ok(Self { plan, before, after, state, start, compared: OnceLock::new(), impure: OnceLock::new() })
+        Ok(Self { plan, before, after, given, state, compared: OnceLock::new(), impure: OnceLock::new() })
     }
 
     /// Both renders laid side by side.
@@ -245,11 +246,13 @@ impl<'p> Scenery<'p> {
     ) -> Report {
         let delivered = self.delivered();
         let impure = self.impure();
+        let collected = self.given.map(|given| given.collected(&rehearsals)).unwrap_or_default();
+        let unknown = rehearsals.iter().any(|rehearsal| !rehearsal.unknowns().is_empty());
         let verdict = judge(&Evidence {
             rehearsals: &rehearsals,
             findings: &findings,
             gate,
-            open: !impure.is_empty() || rehearsals.iter().any(|rehearsal| !rehearsal.unknowns().is_empty()),
+            open: !impure.is_empty() || !collected.is_empty() || unknown,
             delivered: &delivered,
         });
         let mut report = Report {
@@ -263,7 +266,7 @@ impl<'p> Scenery<'p> {
             kubernetes: self.plan.kubernetes.clone(),
             engine: engine_name(flags.engine).to_owned(),
             start: self.start(&rehearsals),
-            not_checked: self.not_checked(&rehearsals, flags.engine, impure),
+            not_checked: self.not_checked(&rehearsals, flags.engine, &[impure, &collected].concat()),
             ownership: self.ownership(),
             rehearsals,
             findings,
@@ -278,13 +281,14 @@ impl<'p> Scenery<'p> {
         let built_in = || {
             format!("built-in population: {} (give --state for your own objects)", population::summary(alive))
         };
-        self.start.clone().unwrap_or_else(built_in)
+        let given = self.given.map(|given| format!("objects of {}", given.state.name));
+        given.unwrap_or_else(built_in)
     }
 
     /// What the run could not see: obstacles, what the simulation noted as not modelled, what a state lacks.
-    fn not_checked(&self, rehearsals: &[Rehearsal], engine: Engine, impure: &[String]) -> Vec<String> {
+    fn not_checked(&self, rehearsals: &[Rehearsal], engine: Engine, more: &[String]) -> Vec<String> {
         let mut lines = not_checked(rehearsals, engine);
-        lines.extend(impure.iter().cloned());
+        lines.extend(more.iter().cloned());
         if !self.before.config.is_empty() {
             lines.insert(
                 "other values than these: --reset-values, or --set without the complete values, which makes Helm forget those of the installed release"

@@ -15,6 +15,7 @@ mod kubelet;
 mod cases;
 mod cli;
 mod honesty;
+mod inputs;
 mod laws;
 mod layers;
 #[cfg(unix)]

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use crate::chart::Values;
 use crate::cluster::simulated::Conditions;
+use crate::k8s::manifests;
 use crate::upgrade::fate::Snapshot;
 use crate::upgrade::outcome::Outcome;
 use crate::upgrade::trace::Step;
@@ -38,6 +39,12 @@ impl ScenarioError {
 
     fn hint(self, hint: &'static str) -> Self {
         Self { hint, ..self }
+    }
+}
+
+impl From<manifests::Error> for ScenarioError {
+    fn from(error: manifests::Error) -> Self {
+        Self { message: error.message, hint: error.hint }
     }
 }
 

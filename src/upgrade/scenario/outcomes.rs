@@ -110,7 +110,8 @@ pub fn explore(
     let mut outcomes = explorer.outcomes;
     let redactor = secrets.redactor();
     let (name, looks) = (scenario.name.clone(), natural.looks.clone());
-    let notes = scenario.unmet(&player.seen, &looks);
+    let mut notes = std::mem::take(&mut player.notes);
+    notes.extend(scenario.unmet(&player.seen, &looks));
     let mut played = Played { scenario: name, steps, looks, notes, outcomes: Vec::new() };
     played.steps.iter_mut().for_each(|step| redactor.step(step));
     outcomes.iter_mut().flat_map(|outcome| &mut outcome.steps).for_each(|step| redactor.step(step));

@@ -15,7 +15,8 @@ use crate::chart::{Chart, Values};
 use crate::cluster::simulated::Conditions;
 use crate::cluster::{Exchange, PatchType, Propagation, Unreachable};
 use crate::finding::ObjectName;
-use crate::k8s;
+use crate::k8s::manifests::{self, Manifest};
+use crate::k8s::{self, collection};
 use crate::limits::Limits;
 use crate::render::Helm;
 use crate::upgrade::actors::helm::{Dialect, Flags, template_options};
@@ -29,7 +30,6 @@ use crate::upgrade::trace::Step;
 use crate::upgrade::words::quoted;
 use crate::upgrade::world::World;
 use crate::upgrade::{population, snapshots};
-use crate::yaml;
 
 /// Where a scenario gets its files from.
 pub struct Inputs<'i> {
@@ -37,6 +37,8 @@ pub struct Inputs<'i> {
     pub chart: &'i mut dyn FnMut(&str) -> Result<Arc<Chart>, String>,
     /// The text of a file beside the scenario.
     pub file: &'i mut dyn FnMut(&str) -> Result<String, String>,
+    /// Bounds on files.
+    pub limits: &'i Limits,
     /// A reference of a chart, or a file beside the scenario, as it is typed where the program runs.
     pub typed: &'i dyn Fn(&str, Typed) -> String,
 }
@@ -101,7 +103,8 @@ fn play_on<W: World>(
 ) -> Result<(Played, W), ScenarioError> {
     let mut player = Player::started(scenario, course, workshop, inputs)?;
     let (steps, looks) = player.steps(&|_| {}, &mut |_| {})?;
-    let notes = scenario.unmet(&player.seen, &looks);
+    let mut notes = std::mem::take(&mut player.notes);
+    notes.extend(scenario.unmet(&player.seen, &looks));
     let name = scenario.name.clone();
     Ok((Played { scenario: name, steps, looks, notes, outcomes: Vec::new() }, player.course.world))
 }
@@ -114,6 +117,8 @@ pub(super) struct Player<'p, 'i, W> {
     inputs: &'p mut Inputs<'i>,
     /// What the renders of its charts brought.
     pub(super) seen: Seen,
+    /// What there is to tell about the start.
+    pub(super) notes: Vec<String>,
 }
 
 /// What to do about a start that fails.
@@ -132,7 +137,8 @@ impl<'p, 'i, W: World> Player<'p, 'i, W> {
         inputs: &'p mut Inputs<'i>,
     ) -> Result<Self, ScenarioError> {
         let subject = Subject { release: scenario.release.clone(), namespace: scenario.namespace.clone() };
-        let mut player = Self { scenario, subject, course, workshop, inputs, seen: Seen::default() };
+        let mut player =
+            Self { scenario, subject, course, workshop, inputs, seen: Seen::default(), notes: Vec::new() };
         player.start()?;
         Ok(player)
     }
@@ -177,16 +183,32 @@ impl<'p, 'i, W: World> Player<'p, 'i, W> {
             went_well(&step, "the population")?;
         }
         let Some(file) = self.scenario.start.state.clone() else { return Ok(()) };
-        let objects = self.documents(&file)?;
-        let typed = (self.inputs.typed)(&file, Typed::File);
-        self.by_hand("populate", &format!("kubectl apply -f {}", quoted(&typed)), |kubectl, namespace| {
-            kubectl.apply(
-                &objects,
-                namespace,
-                kubectl::Apply { server_side: true, force_conflicts: true, lenient: false },
-            );
-        })
-        .and_then(|step| went_well(&step, "the state"))
+        self.load(&file)
+    }
+
+    /// Applies the objects of a state; what the garbage collector then takes away again is noted.
+    fn load(&mut self, file: &str) -> Result<(), ScenarioError> {
+        let found = collection::checked(self.documents(file)?)?;
+        let objects: Vec<Arc<Value>> = found.into_iter().map(|manifest| Arc::new(manifest.object)).collect();
+        let typed = (self.inputs.typed)(file, Typed::File);
+        let step = self.by_hand(
+            "populate",
+            &format!("kubectl apply -f {}", quoted(&typed)),
+            |kubectl, namespace| {
+                kubectl.apply(
+                    &objects,
+                    namespace,
+                    kubectl::Apply { server_side: true, force_conflicts: true, lenient: false },
+                );
+            },
+        )?;
+        went_well(&step, "the state")?;
+        let alive = self.course.world.objects().map_err(unreachable)?;
+        let owned = objects.iter().filter(|object| object.pointer("/metadata/ownerReferences/0").is_some());
+        let gone = owned.filter(|object| !alive.iter().any(|other| same(object, other)));
+        self.notes
+            .extend(gone.map(|object| format!("start.state: {}: {COLLECTED}", k8s::object_name(object))));
+        Ok(())
     }
 
     fn stage(&mut self, stage: &Stage, conditions: &Conditions) -> Result<Step, ScenarioError> {
@@ -320,20 +342,16 @@ impl<'p, 'i, W: World> Player<'p, 'i, W> {
         (self.inputs.chart)(reference).map_err(ScenarioError::new)
     }
 
-    fn documents(&mut self, file: &str) -> Result<Vec<Arc<Value>>, ScenarioError> {
+    /// The objects of a file, as kubectl reads it.
+    fn documents(&mut self, file: &str) -> Result<Vec<Manifest>, ScenarioError> {
         let text = (self.inputs.file)(file).map_err(ScenarioError::new)?;
-        let mut objects = Vec::new();
-        for (line, document) in yaml::documents(&text) {
-            let object = yaml::to_json(document.as_bytes(), &Limits::default())
-                .map_err(|error| ScenarioError::new(format!("{file}:{line}: {}", error.message)))?;
-            match object.get("items").and_then(Value::as_array) {
-                Some(items) => objects.extend(items.iter().cloned().map(Arc::new)),
-                None if object.is_null() => {}
-                None => objects.push(Arc::new(object)),
-            }
+        let found = manifests::read(file, text.as_bytes(), self.inputs.limits)?;
+        if found.is_empty() {
+            let message = format!("{file}: no Kubernetes object in it");
+            return Err(ScenarioError::new(message).hint(EMPTY));
         }
-        objects.iter().for_each(|object| self.course.secrets.add(object));
-        Ok(objects)
+        found.iter().for_each(|manifest| self.course.secrets.add(&manifest.object));
+        Ok(found)
     }
 
     fn apply(&mut self, stage: &Stage, apply: &Apply) -> Result<Step, ScenarioError> {
@@ -375,7 +393,8 @@ impl<'p, 'i, W: World> Player<'p, 'i, W> {
     }
 
     fn in_file(&mut self, file: Option<&str>) -> Result<Vec<Arc<Value>>, ScenarioError> {
-        file.map_or(Ok(Vec::new()), |file| self.documents(file))
+        let Some(file) = file else { return Ok(Vec::new()) };
+        Ok(self.documents(file)?.into_iter().map(|manifest| Arc::new(manifest.object)).collect())
     }
 
     fn rendered(
@@ -503,6 +522,17 @@ impl<'p, 'i, W: World> Player<'p, 'i, W> {
         });
         step.map_err(unreachable)
     }
+}
+
+/// Why an object of a state is gone.
+const COLLECTED: &str = "deleted at once by the garbage collector: UIDs are made anew, so its owners are not there; take metadata.ownerReferences out";
+const EMPTY: &str = "Write objects as `kubectl get KIND -A -o yaml` prints them.";
+
+/// Whether two are the same object; without a namespace it went into some.
+fn same(written: &Value, alive: &Value) -> bool {
+    let (written, alive) = (k8s::object_name(written), k8s::object_name(alive));
+    let namespace = written.namespace.is_empty() || written.namespace == alive.namespace;
+    written.kind == alive.kind && written.name == alive.name && namespace
 }
 
 /// What is refused at the start would be missing from everything that follows.

@@ -9,7 +9,7 @@ use super::play::{object_name, values};
 use super::{Scenario, ScenarioError, Stage};
 use crate::cluster::simulated::Conditions;
 use crate::cluster::simulated::conditions::LONGEST;
-use crate::k8s::{self, catalogue};
+use crate::k8s::{self, catalogue, form};
 use crate::limits::Limits;
 use crate::render::{Helm, Render};
 use crate::upgrade::actors::helm::{Dialect, Flags, offered};
@@ -320,7 +320,23 @@ impl Stage {
         for text in tagged.chain(patched).chain(deleted) {
             object_name(text).map_err(|error| error.hint(OBJECTS))?;
         }
+        self.written_objects()?;
         self.nothing_missing()
+    }
+
+    /// Objects in the file itself that say no kind.
+    fn written_objects(&self) -> Result<(), ScenarioError> {
+        let applied = self.apply.iter().map(|one| ("apply", &one.objects));
+        let created = self.create.iter().map(|one| ("create", &one.objects));
+        for (word, objects) in applied.chain(created) {
+            for (position, object) in objects.iter().enumerate() {
+                form::identity(object).map_err(|fault| {
+                    let message = format!("{word}.objects[{position}]: {}", fault.message);
+                    ScenarioError::new(message).hint(fault.hint)
+                })?;
+            }
+        }
+        Ok(())
     }
 
     /// Lists without which a step does nothing.

@@ -70,6 +70,7 @@ impl Stagehand {
         let mut inputs = Inputs {
             chart: &mut chart,
             file: &mut |name| Err(format!("{name}: no files in these scenarios")),
+            limits: &Limits::default(),
             typed: &|name, _| name.to_owned(),
         };
         // Only records in Helm's own format have a size.

@@ -37,6 +37,14 @@ pub fn decode(text: &[u8]) -> Result<Value, Error> {
     scan::decode(text).map_err(|message| Error { message, line: 0 })
 }
 
+/// A file of one JSON value, read by `json.Decoder` with `UseNumber`: integers stay integers.
+///
+/// # Errors
+/// A syntax error in Go's words, e.g. `unexpected EOF`.
+pub fn decode_file(text: &[u8]) -> Result<Value, Error> {
+    scan::decode_file(text).map_err(|message| Error { message, line: 0 })
+}
+
 /// `json.Unmarshal` into `map[string]interface{}`; `null` is an empty map.
 ///
 /// # Errors

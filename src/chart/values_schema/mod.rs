@@ -6,6 +6,7 @@ mod patterns;
 use serde_json::Value;
 
 use super::{Chart, Error, Values};
+use crate::yaml::json;
 
 /// Checks the merged values of a chart and its subcharts against their schemas.
 ///
@@ -46,7 +47,10 @@ fn collect(chart: &Chart, values: &Values, problems: &mut String) {
 
 /// One chart's own schema; the problem ends in a line break unless the schema itself is broken.
 fn check_one(schema: &[u8], values: &Values) -> Result<(), String> {
-    let schema: Value = serde_json::from_slice(schema).map_err(|error| error.to_string())?;
+    let schema = json::decode_file(schema).map_err(|error| error.message)?;
+    if let Some(refusal) = no_schema(&schema) {
+        return Err(refusal);
+    }
     let values = Value::Object(values.clone());
     if let Some(refusal) = patterns::refusal(&schema) {
         return Err(refusal);
@@ -61,6 +65,20 @@ fn check_one(schema: &[u8], values: &Values) -> Result<(), String> {
     let Err(first) = validator.validate(&values) else { return Ok(()) };
     let reasons = explain::explain(&schema, &values).reasons;
     Err(reasons.unwrap_or_else(|| format!("- at '{}': {first}", first.instance_path())) + "\n")
+}
+
+/// What is neither a mapping nor a boolean is no schema.
+fn no_schema(schema: &Value) -> Option<String> {
+    let found = match schema {
+        Value::Object(_) | Value::Bool(_) => return None,
+        Value::Null => "null",
+        Value::Number(_) => "number",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+    };
+    Some(format!(
+        "\"file:///values.schema.json#\" is not valid against metaschema: jsonschema validation failed with 'https://json-schema.org/draft/2020-12/schema#'\n- at '': got {found}, want boolean or object"
+    ))
 }
 
 /// Whether a schema has references, which may go in circles.
@@ -100,6 +118,36 @@ mod tests {
     fn problem(schema: &Value, values: Value) -> String {
         let Value::Object(values) = values else { panic!("values are a map") };
         check_one(schema.to_string().as_bytes(), &values).unwrap_err()
+    }
+
+    #[test]
+    fn what_is_no_json_or_no_schema_is_told_as_helm_tells_it() {
+        // As both Helms print them (3.22.0, 4.3.1).
+        let cases = [
+            ("", "EOF"),
+            (" \n", "EOF"),
+            ("{", "unexpected EOF"),
+            ("\"abc", "unexpected EOF"),
+            ("{\"a\":1,}", "invalid character '}' looking for beginning of object key string"),
+            ("{} x", "invalid character after top-level value"),
+            ("{'a': 1}", "invalid character '\\'' looking for beginning of object key string"),
+            ("type: object", "invalid character 'y' in literal true (expecting 'r')"),
+            ("{\"a\": 01}", "invalid character '1' after object key:value pair"),
+            ("{\"a\": \"\n\"}", "invalid character '\\n' in string literal"),
+            ("{\"a\": \"\0\"}", "invalid character '\\x00' in string literal"),
+            (
+                "[1,2]",
+                "\"file:///values.schema.json#\" is not valid against metaschema: jsonschema validation failed with 'https://json-schema.org/draft/2020-12/schema#'\n- at '': got array, want boolean or object",
+            ),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(check_one(text.as_bytes(), &Values::new()), Err(expected.to_owned()), "{text}");
+        }
+        let deep = check_one("[".repeat(10_001).as_bytes(), &Values::new());
+        assert_eq!(deep, Err("invalid character '[' exceeded max depth".to_owned()));
+        for sound in ["true", "{\"a\": 1e999}", "{\"title\":\"\\ud800\"}"] {
+            assert_eq!(check_one(sound.as_bytes(), &Values::new()), Ok(()), "{sound}");
+        }
     }
 
     #[test]

@@ -11,7 +11,7 @@ const END: &str = "unexpected end of JSON input";
 
 /// Reads one value and nothing after it but whitespace.
 pub(super) fn decode(text: &[u8]) -> Result<Value, String> {
-    let mut scanner = Scanner { bytes: text, pos: 0, depth: 0, out_of_range: None };
+    let mut scanner = Scanner::new(text, false);
     let value = scanner.value()?;
     scanner.skip_space();
     if scanner.pos < text.len() {
@@ -20,15 +20,36 @@ pub(super) fn decode(text: &[u8]) -> Result<Value, String> {
     scanner.out_of_range.map_or(Ok(value), Err)
 }
 
+/// Reads a file of one value by `json.Decoder` with `UseNumber`, as santhosh-tekuri/jsonschema v6.0.2 `loader.go`,
+/// `UnmarshalJSON` does: integers stay integers, and the end of the text has other words.
+pub(super) fn decode_file(text: &[u8]) -> Result<Value, String> {
+    let mut scanner = Scanner::new(text, true);
+    scanner.skip_space();
+    if scanner.pos == text.len() {
+        return Err("EOF".to_owned());
+    }
+    let value =
+        scanner.value().map_err(|error| if error == END { "unexpected EOF".to_owned() } else { error })?;
+    scanner.skip_space();
+    let over = scanner.pos == text.len();
+    if over { Ok(value) } else { Err("invalid character after top-level value".to_owned()) }
+}
+
 struct Scanner<'t> {
     bytes: &'t [u8],
     pos: usize,
     depth: usize,
+    /// Whether numbers stay what they are; otherwise all become floats.
+    exact: bool,
     /// The first number that no float can hold; Go says so only after the whole text was read.
     out_of_range: Option<String>,
 }
 
-impl Scanner<'_> {
+impl<'t> Scanner<'t> {
+    fn new(bytes: &'t [u8], exact: bool) -> Self {
+        Self { bytes, pos: 0, depth: 0, exact, out_of_range: None }
+    }
+
     fn peek(&self) -> Option<u8> {
         self.bytes.get(self.pos).copied()
     }
@@ -67,7 +88,7 @@ impl Scanner<'_> {
     fn nested(&mut self, read: fn(&mut Self) -> Result<Value, String>) -> Result<Value, String> {
         self.depth += 1;
         if self.depth > stack::levels() {
-            return Err("exceeded max depth".to_owned());
+            return Err(self.unexpected("exceeded max depth"));
         }
         self.pos += 1;
         let value = read(self);
@@ -173,12 +194,18 @@ impl Scanner<'_> {
             }
         }
         let text = self.bytes.get(from..self.pos).and_then(|b| std::str::from_utf8(b).ok()).unwrap_or("");
+        if self.exact
+            && let Ok(number) = text.parse::<i64>()
+        {
+            return Ok(Value::from(number));
+        }
         let float = text.parse::<f64>().unwrap_or(f64::INFINITY);
         if float.is_infinite() {
             let complaint = format!("json: cannot unmarshal number {text} into Go value of type float64");
             self.out_of_range.get_or_insert(complaint);
         }
-        Ok(Value::from(float))
+        // The nearest there is, where Go keeps the digits.
+        Ok(Value::from(if self.exact { float.clamp(f64::MIN, f64::MAX) } else { float }))
     }
 
     fn string(&mut self) -> Result<String, String> {

@@ -2,6 +2,9 @@
 //!
 //! Source: Helm v4.3.1 `pkg/chart/loader/load.go`, Helm v3.22.0 `pkg/chart/loader/archive.go`.
 
+use serde_json::Value;
+
+use super::go_json::{self, Place};
 use super::{Error, File, Helm, archive};
 use crate::limits::Limits;
 use crate::yaml;
@@ -18,7 +21,7 @@ pub fn directory(root: &str, metadata: Option<&[u8]>, helm: Helm, limits: &Limit
     let metadata = metadata.ok_or_else(|| {
         Error::new(format!("unable to detect chart at {path}: open {path}: no such file or directory"))
     })?;
-    format(&api_version(metadata, limits), helm)
+    format(&api_version(metadata, limits)?, helm)
 }
 
 /// Looks at an archive that lies under a path; its files where that took it apart.
@@ -41,7 +44,7 @@ pub fn archive(path: &str, data: &[u8], helm: Helm, limits: &Limits) -> Result<O
     let metadata = files.iter().find(|file| file.path == "Chart.yaml");
     let metadata =
         metadata.ok_or_else(|| Error::new("unable to detect chart version, no Chart.yaml found"))?;
-    format(&api_version(&metadata.data, limits), helm)?;
+    format(&api_version(&metadata.data, limits)?, helm)?;
     Ok(Some(files))
 }
 
@@ -59,10 +62,26 @@ pub fn format(api_version: &str, helm: Helm) -> Result<(), Error> {
     }
 }
 
-/// The `apiVersion`; empty where Chart.yaml can't be read, which loading it tells better.
-fn api_version(metadata: &[u8], limits: &Limits) -> String {
-    let json = yaml::to_json(metadata, limits).unwrap_or_default();
-    json.get("apiVersion").and_then(serde_json::Value::as_str).unwrap_or_default().to_owned()
+/// The `apiVersion`, read into a struct of its own (`chartBase`).
+fn api_version(metadata: &[u8], limits: &Limits) -> Result<String, Error> {
+    let failed = |message: &str| Error::new(format!("cannot load Chart.yaml: {message}"));
+    let mut version = String::new();
+    match yaml::to_json(metadata, limits).map_err(|error| failed(&error.message))? {
+        Value::Null => {}
+        Value::Object(map) => {
+            for (_, value) in map.iter().filter(|(key, _)| go_json::field(&["apiVersion"], key).is_some()) {
+                let text = go_json::string(value, Place::new("chartBase", "apiVersion"))
+                    .map_err(|error| failed(&error.message))?;
+                version = text.unwrap_or(version);
+            }
+        }
+        other => {
+            let found = go_json::kind(&other);
+            let message = format!("cannot unmarshal {found} into Go value of type loader.chartBase");
+            return Err(failed(&go_json::unmarshal(&message).message));
+        }
+    }
+    Ok(version)
 }
 
 #[cfg(test)]
@@ -76,6 +95,28 @@ mod tests {
         assert_eq!(text("v2", Helm::V4), Ok(()));
         assert_eq!(text("v9", Helm::V4), Err("unsupported chart version".to_owned()));
         assert_eq!(text("v3", Helm::V4), Err("invalid chart apiVersion".to_owned()));
+    }
+
+    #[test]
+    fn helm_4_reads_the_format_before_the_rest() {
+        let read = |text: &str| {
+            directory("/c", Some(text.as_bytes()), Helm::V4, &Limits::default()).map_err(|e| e.message)
+        };
+        let failed = |text: &str| Err(format!("cannot load Chart.yaml: error {text}"));
+        let json = "unmarshaling JSON: while decoding JSON: json: cannot unmarshal";
+        assert_eq!(read("- a\n"), failed(&format!("{json} array into Go value of type loader.chartBase")));
+        assert_eq!(read("5\n"), failed(&format!("{json} number into Go value of type loader.chartBase")));
+        assert_eq!(
+            read("apiVersion: [v2]\n"),
+            failed(&format!("{json} array into Go struct field chartBase.apiVersion of type string"))
+        );
+        assert_eq!(read("apiVersion: 2\n"), Err("unsupported chart version".to_owned()));
+        assert_eq!(
+            read("a: [\n"),
+            failed("converting YAML to JSON: yaml: line 1: did not find expected node content")
+        );
+        assert_eq!(read(""), Ok(()));
+        assert_eq!(read("apiVersion: null\n"), Ok(()));
     }
 
     #[test]

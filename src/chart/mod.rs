@@ -5,6 +5,7 @@
 //! [`notice::Notices`]; errors carry Helm's own words.
 
 pub mod archive;
+pub mod damage;
 pub mod dependencies;
 pub mod detect;
 pub mod go_json;

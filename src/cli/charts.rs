@@ -7,7 +7,7 @@ use super::args::{Global, ReleaseFlags, ValuesFlags};
 use super::exit::Error;
 use super::settings;
 use crate::chart::notice::record;
-use crate::chart::{Chart, File, Helm, Values, archive, detect, ignore, values_input};
+use crate::chart::{Chart, File, Helm, Values, archive, damage, detect, ignore, values_input};
 use crate::limits::Limits;
 use crate::render::Options;
 use crate::report::model::ChartInfo;
@@ -75,10 +75,25 @@ impl Loaded {
         if let Some(known) = self.read.get().filter(|_| helm == Helm::V4) {
             return Ok(Arc::clone(known));
         }
-        let chart = self
-            .read(helm)
-            .map_err(|error| Error::new(format!("chart `{}`: {error}", self.info.reference)))?;
+        let chart = self.read(helm).map_err(|error| self.refused(&error))?;
         Ok(if helm == Helm::V4 { Arc::clone(self.read.get_or_init(|| chart)) } else { chart })
+    }
+
+    /// Helm's refusal, and what it does not say about an archive that is cut off or damaged.
+    fn refused(&self, error: &crate::chart::Error) -> Error {
+        let reference = &self.info.reference;
+        let damage = match &self.content {
+            Content::Archive(bytes) if !error.message.contains("--limit-") => {
+                damage::damage(bytes, &self.limits)
+            }
+            _ => None,
+        };
+        match damage {
+            Some(damage) => {
+                Error::new(format!("chart `{reference}`: {error}: {}", damage.message)).hint(damage.hint)
+            }
+            None => Error::new(format!("chart `{reference}`: {error}")),
+        }
     }
 
     /// What Helm says about symbolic links in a directory, where it walks (Helm v4.3.1 `internal/sympath/walk.go`).
@@ -236,12 +251,17 @@ pub(crate) fn words(flags: &ValuesFlags, (files, sets): &(Vec<PathBuf>, Vec<Stri
     words
 }
 
+/// A release's namespace: without a cluster to ask, Helm takes an empty one for `default`.
+pub(crate) fn namespace(given: Option<&str>) -> String {
+    given.filter(|given| !given.is_empty()).unwrap_or("default").to_owned()
+}
+
 /// What both sides of a pair are rendered for.
 pub(crate) fn options(release: &ReleaseFlags, chart: &str, helm: Helm, limits: &Limits) -> Options {
     Options {
         helm,
         release: release.release.clone().unwrap_or_else(|| chart.to_owned()),
-        namespace: release.namespace.clone().unwrap_or_else(|| "default".to_owned()),
+        namespace: namespace(release.namespace.as_deref()),
         revision: 1,
         is_upgrade: false,
         kube_version: release.kube_version.clone(),

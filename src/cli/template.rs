@@ -158,7 +158,7 @@ fn base(arguments: &Template, global: &Global, helm: Helm) -> Result<Options, Er
 fn options(arguments: &Template, release: String, base: Options) -> Options {
     Options {
         release,
-        namespace: arguments.namespace.clone().unwrap_or_else(|| "default".to_owned()),
+        namespace: charts::namespace(arguments.namespace.as_deref()),
         is_upgrade: arguments.flags.on("is-upgrade"),
         kube_version: arguments.kube_version.clone(),
         api_versions: arguments.api_versions.clone(),

@@ -24,6 +24,10 @@ pub struct Limits {
     pub value_bytes: u64,
     /// Largest output of one render, in bytes.
     pub output_bytes: usize,
+    /// Steps of a scenario file, those of its start included.
+    pub scenario_steps: usize,
+    /// Seconds that the waits of a scenario file may take together.
+    pub scenario_seconds: u32,
 }
 
 impl Default for Limits {
@@ -38,6 +42,8 @@ impl Default for Limits {
             template_steps: 10_000_000,
             value_bytes: 1 << 30,
             output_bytes: 256 << 20,
+            scenario_steps: 1_000,
+            scenario_seconds: 1_000_000,
         }
     }
 }

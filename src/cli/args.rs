@@ -6,6 +6,7 @@ use clap::builder::{OsStringValueParser, TypedValueParser as _};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub use super::helm_flags::HelmFlags;
+use crate::k8s::form;
 use crate::limits::Limits;
 
 /// Rehearse a Helm upgrade before your cluster does, and prove object by object what survives it.
@@ -96,6 +97,12 @@ pub struct LimitFlags {
     /// Largest rendered output in bytes
     #[arg(long, global = true, value_name = "BYTES", default_value_t = Limits::default().output_bytes, hide_short_help = true, help_heading = "Limits")]
     pub limit_output_bytes: usize,
+    /// Most steps in a scenario file, those of its start included
+    #[arg(long, global = true, value_name = "N", default_value_t = Limits::default().scenario_steps, hide_short_help = true, help_heading = "Limits")]
+    pub limit_scenario_steps: usize,
+    /// Most seconds that the waits of a scenario file take together
+    #[arg(long, global = true, value_name = "SECONDS", default_value_t = Limits::default().scenario_seconds, hide_short_help = true, help_heading = "Limits")]
+    pub limit_scenario_seconds: u32,
 }
 
 /// The commands.
@@ -184,11 +191,16 @@ pub struct Pair {
     pub set_after: Vec<String>,
 }
 
+/// A namespace that can be there; an empty one is the default, as with Helm.
+fn namespace(text: &str) -> Result<String, String> {
+    if text.is_empty() || form::is_label(text) { Ok(text.to_owned()) } else { Err(form::LABEL.to_owned()) }
+}
+
 /// The release that is rendered.
 #[derive(Args, Clone, Debug)]
 pub struct ReleaseFlags {
     /// Namespace of the release
-    #[arg(short = 'n', long, value_name = "NAMESPACE", help_heading = "Release")]
+    #[arg(short = 'n', long, value_name = "NAMESPACE", value_parser = namespace, help_heading = "Release")]
     pub namespace: Option<String>,
     /// Name of the release (default: the chart's name)
     #[arg(long, value_name = "NAME", help_heading = "Release")]

@@ -36,6 +36,8 @@ pub(crate) fn limits(flags: &LimitFlags) -> Limits {
         template_steps: flags.limit_template_steps,
         value_bytes: flags.limit_value_bytes,
         output_bytes: flags.limit_output_bytes,
+        scenario_steps: flags.limit_scenario_steps,
+        scenario_seconds: flags.limit_scenario_seconds,
     }
 }
 

@@ -258,11 +258,14 @@ fn name(metadata: &Map<String, Value>) -> Result<(), Fault> {
     }
     if !namespace.is_empty() && !is_label(namespace) {
         let message = format!("metadata.namespace {namespace:?} can't be the name of a namespace");
-        let hint = "Namespaces have lower-case letters, digits and hyphens, 63 at most.";
-        return Err(Fault::new("/metadata/namespace", message, hint));
+        return Err(Fault::new("/metadata/namespace", message, LABEL));
     }
     Ok(())
 }
+
+/// What the names of namespaces are made of.
+pub const LABEL: &str =
+    "a namespace has 1 to 63 lower-case letters, digits and hyphens, and no hyphen at its ends";
 
 /// Whether a text is a DNS label (RFC 1123), as the names of namespaces are.
 #[must_use]

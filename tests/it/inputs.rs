@@ -115,3 +115,40 @@ fn scenarios_take_only_manifests() {
         assert!(told.contains(wanted) && told.contains("hint: "), "{step}: {told}");
     }
 }
+
+#[test]
+fn namespaces_that_can_not_be_there_are_one_error() {
+    let directory = tempfile::tempdir().unwrap();
+    let (before, after) = (standin("before"), standin("after"));
+    for command in ["verify", "rehearse", "diff"] {
+        let told = refused(directory.path(), &[command, &before, &after, "-n", "Bad_NS!"]);
+        assert!(told.contains("'Bad_NS!' for '--namespace <NAMESPACE>': a namespace has 1 to 63"), "{told}");
+    }
+    // Helm renders for whatever it is given, and takes an empty namespace for none.
+    std::fs::create_dir(directory.path().join("c")).unwrap();
+    std::fs::create_dir(directory.path().join("c/templates")).unwrap();
+    std::fs::write(directory.path().join("c/Chart.yaml"), "apiVersion: v2\nname: c\nversion: 1.0.0\n")
+        .unwrap();
+    std::fs::write(directory.path().join("c/templates/a.yaml"), "x: {{ .Release.Namespace }}\n").unwrap();
+    for (given, shown) in [("Bad_NS!", "x: Bad_NS!"), ("", "x: default")] {
+        let output = seatrial(directory.path(), &["template", "r", "c", "-n", given]);
+        assert!(String::from_utf8_lossy(&output.stdout).contains(shown), "{output:?}");
+    }
+}
+
+#[test]
+fn archives_that_are_cut_off_say_where() {
+    let directory = tempfile::tempdir().unwrap();
+    std::fs::write(directory.path().join("cut.tgz"), [&b"\x1f\x8b\x08\0\0\0\0\0\0\x03"[..]].concat())
+        .unwrap();
+    std::fs::write(directory.path().join("empty.tgz"), "").unwrap();
+    for (name, wanted) in [
+        ("cut.tgz", "unable to load chart archive: the archive ends after 10 bytes, before its first file"),
+        ("empty.tgz", "the file is empty"),
+    ] {
+        for command in ["verify", "diff"] {
+            let told = refused(directory.path(), &[command, name, &standin("after")]);
+            assert!(told.contains(wanted) && told.contains("fetch it again"), "{told}");
+        }
+    }
+}

@@ -258,7 +258,7 @@ pub struct Timing {
 }
 
 /// Seconds that anything in a rehearsal may take.
-pub const LONGEST: f64 = 1_000_000.0;
+const LONGEST: f64 = 1_000_000.0;
 
 fn seconds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
     let seconds = f64::deserialize(deserializer)?;

@@ -152,7 +152,29 @@ fn nobody_waits_backwards() {
         let text = format!("charts: {{}}\nrelease: r\nsteps: [{{wait: {seconds}}}]\n");
         Scenario::parse(&text, &Limits::default()).map_err(|error| error.message)
     };
-    assert_eq!(wait("-1").err().as_deref(), Some("line 3: wait: -1 seconds are not between 0 and 1000000"));
+    assert_eq!(wait("-1").err().as_deref(), Some("line 3: wait: -1 seconds are less than no time"));
+    assert!(wait(".nan").is_err());
     assert!(wait("1e300").is_err());
     assert!(wait("5").is_ok());
+}
+
+#[test]
+fn steps_and_waits_are_bounded_and_the_bound_has_a_flag() {
+    let limits = Limits { scenario_steps: 2, scenario_seconds: 10, ..Limits::default() };
+    let parse = |steps: &str| {
+        let text = format!("charts: {{}}\nrelease: r\nstart: {{steps: [{{wait: 1}}]}}\nsteps:\n{steps}");
+        Scenario::parse(&text, &limits).map(drop).map_err(|error| error.message)
+    };
+    assert_eq!(parse("- wait: 9\n"), Ok(()));
+    let waits = "line 5: wait: more than 10 seconds in all (--limit-scenario-seconds)";
+    assert_eq!(parse("- wait: 9.5\n"), Err(waits.to_owned()));
+    let steps = "line 6: more than 2 steps (--limit-scenario-steps)";
+    assert_eq!(parse("- wait: 1\n- wait: 1\n"), Err(steps.to_owned()));
+}
+
+#[test]
+fn a_namespace_is_one_that_can_be_there() {
+    let text = "charts: {}\nrelease: r\nnamespace: Bad_NS!\nsteps: [{wait: 1}]\n";
+    let error = Scenario::parse(text, &Limits::default()).unwrap_err();
+    assert_eq!(error.message, "line 3: namespace: \"Bad_NS!\" can't be the name of a namespace");
 }

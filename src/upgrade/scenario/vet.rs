@@ -8,7 +8,6 @@ use serde_json::Value;
 use super::play::{object_name, values};
 use super::{Scenario, ScenarioError, Stage};
 use crate::cluster::simulated::Conditions;
-use crate::cluster::simulated::conditions::LONGEST;
 use crate::k8s::{self, catalogue, form};
 use crate::limits::Limits;
 use crate::render::{Helm, Render};
@@ -20,6 +19,9 @@ use crate::yaml;
 const KEYS: &str = "docs/scenarios.md lists the keys and their values; with docs/scenario.schema.json an editor checks the file while you write it.";
 const FLAGS: &str =
     "Flags are those of the Helm version that `actor` names, and values go into `values` and `set`.";
+const NAMESPACE: &str =
+    "A namespace has 1 to 63 lower-case letters, digits and hyphens, and no hyphen at its ends.";
+const BOUNDS: &str = "Divide the scenario, or raise the limit by its flag.";
 const OBJECTS: &str = "Objects are written Kind/namespace/name, or Kind/name without a namespace.";
 const SKELETON: &str = "The least that plays: `{charts: {old: NAME@VERSION, new: NAME@VERSION}, release: NAME, start: {steps: [{install: {chart: old}}]}, steps: [{upgrade: {chart: new}}]}`.";
 
@@ -57,11 +59,33 @@ impl Scenario {
                 .hint("Write at least one step, such as `- upgrade: {chart: NAME}`."));
         }
         dialect(&scenario.actor).map_err(|e| e.on(line("/actor")))?;
+        if !form::is_label(&scenario.namespace) {
+            let message = format!("namespace: {:?} can't be the name of a namespace", scenario.namespace);
+            return Err(ScenarioError::new(message).hint(NAMESPACE).on(line("/namespace")));
+        }
         for stage in scenario.start.steps.iter().chain(&scenario.steps) {
             stage.vet(&scenario).map_err(|error| stage.at(error))?;
         }
+        scenario.bounded(limits)?;
         scenario.wanted = wanted(&scenario, &line);
         Ok(scenario)
+    }
+
+    /// Every end that is possible plays all steps, each over the whole cluster.
+    fn bounded(&self, limits: &Limits) -> Result<(), ScenarioError> {
+        let mut seconds = 0.0;
+        for (position, stage) in self.start.steps.iter().chain(&self.steps).enumerate() {
+            seconds += stage.wait.unwrap_or_default();
+            let met = |what: String| Err(stage.at(ScenarioError::new(what).hint(BOUNDS)));
+            if position >= limits.scenario_steps {
+                return met(format!("more than {} steps (--limit-scenario-steps)", limits.scenario_steps));
+            }
+            if seconds > f64::from(limits.scenario_seconds) {
+                let most = limits.scenario_seconds;
+                return met(format!("wait: more than {most} seconds in all (--limit-scenario-seconds)"));
+            }
+        }
+        Ok(())
     }
 
     /// Words of conditions that nothing had which was rendered or seen.
@@ -223,9 +247,8 @@ impl Stage {
 
     fn vet(&self, scenario: &Scenario) -> Result<(), ScenarioError> {
         self.single()?;
-        if let Some(wait) = self.wait.filter(|wait| !(0.0..=LONGEST).contains(wait)) {
-            let problem = format!("wait: {wait} seconds are not between 0 and {LONGEST}");
-            return Err(ScenarioError::new(problem));
+        if let Some(wait) = self.wait.filter(|wait| wait.is_nan() || *wait < 0.0) {
+            return Err(ScenarioError::new(format!("wait: {wait} seconds are less than no time")));
         }
         let dialect = dialect(self.actor.as_deref().unwrap_or(&scenario.actor))?;
         self.vet_helm(dialect)?;

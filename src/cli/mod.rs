@@ -35,16 +35,19 @@ use crate::limits::stack;
 
 /// Runs the program with its arguments and tells the exit code.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
-    match Cli::try_parse_from(arguments) {
-        Ok(cli) => finish(&cli, on_deep_stack(&cli)),
-        Err(error) => usage(&error),
-    }
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    // Charts may nest as deep as Go allows. Everything is done on one thread: each keeps memory of its own.
+    stack::deep(|| parsed(arguments)).unwrap_or_else(|error| {
+        Terminal::new(args::Color::Auto).error(&Error::new(format!("can't start: {error}")));
+        Exit::NotChecked.into()
+    })
 }
 
-// Charts may nest as deep as Go allows.
-fn on_deep_stack(cli: &Cli) -> Result<Exit, Error> {
-    let no_thread = |error: std::io::Error| Error::new(format!("can't start: {error}"));
-    stack::deep(|| dispatch(cli)).map_err(no_thread)?
+fn parsed(arguments: Vec<OsString>) -> ExitCode {
+    match Cli::try_parse_from(arguments) {
+        Ok(cli) => finish(&cli, dispatch(&cli)),
+        Err(error) => usage(&error),
+    }
 }
 
 // clap exits with 2 on its own, which here means findings.

@@ -10,11 +10,27 @@ const SHALLOW: usize = 1_000;
 /// Deepest nesting on a deep thread: that of go-yaml and of Go's JSON.
 const DEEP: usize = 10_000;
 
-/// Stack of a deep thread, in bytes; only pages in use cost memory.
-const STACK: usize = 256 << 20;
+/// Stack of a deep thread, in bytes: a render's, and what leads to it. Only pages in use cost memory.
+const STACK: usize = 528 << 20;
 
 thread_local! {
     static IS_DEEP: Cell<bool> = const { Cell::new(false) };
+    /// Lowest address of this thread's stack, where it is known.
+    static END: Cell<usize> = const { Cell::new(usize::MAX) };
+}
+
+/// Bytes of stack that this thread has left; none where nobody knows.
+#[must_use]
+pub fn room() -> usize {
+    here().saturating_sub(END.get())
+}
+
+/// An address in the frame of whoever asks.
+#[inline(never)]
+#[must_use]
+pub fn here() -> usize {
+    let marker = 0u8;
+    (&raw const marker).addr()
 }
 
 /// How deep a value may nest that this thread reads.
@@ -57,6 +73,7 @@ pub fn start<'s, T: Send + 's>(
 ) -> io::Result<ScopedJoinHandle<'s, T>> {
     Builder::new().stack_size(bytes).spawn_scoped(scope, move || {
         IS_DEEP.set(deep);
+        END.set(here().saturating_sub(bytes));
         job()
     })
 }

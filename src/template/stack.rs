@@ -3,9 +3,9 @@
 use std::cell::Cell;
 use std::thread;
 
-use crate::limits::stack;
+use crate::limits::stack::{self, here};
 
-/// Stack of the threads that [`deep`] starts, in bytes; only pages in use cost memory.
+/// Stack that [`deep`] gives, in bytes; only pages in use cost memory.
 const DEEP: usize = 512 << 20;
 
 /// Stack that may be used on other threads, in bytes (test threads have 2 MiB).
@@ -19,11 +19,15 @@ thread_local! {
     static FLOOR: Cell<usize> = const { Cell::new(0) };
 }
 
-/// Runs a job on a thread with a stack large enough for whatever Go accepts.
+/// Runs a job with a stack large enough for whatever Go accepts: on this thread if it has that much left.
 ///
 /// # Errors
 /// The system gives no thread.
 pub fn deep<T: Send>(job: impl FnOnce() -> T + Send) -> std::io::Result<T> {
+    if stack::room() > DEEP {
+        let _guard = Guard::with(DEEP - RESERVE);
+        return Ok(job());
+    }
     thread::scope(|scope| {
         // A value that is read here may be dropped on the thread that waits.
         let worker = stack::start(scope, DEEP, stack::is_deep(), || {
@@ -41,9 +45,13 @@ pub(crate) struct Guard {
 
 impl Guard {
     pub(crate) fn new() -> Self {
+        Self::with(SHALLOW)
+    }
+
+    fn with(bytes: usize) -> Self {
         let outermost = FLOOR.get() == 0;
         if outermost {
-            FLOOR.set(here().saturating_sub(SHALLOW).max(1));
+            FLOOR.set(here().saturating_sub(bytes).max(1));
         }
         Self { outermost }
     }
@@ -65,12 +73,6 @@ pub(crate) fn exhausted() -> bool {
 /// Whether there is room for another level, but not for many.
 pub(crate) fn scarce() -> bool {
     here() < FLOOR.get().saturating_add(RESERVE / 2)
-}
-
-#[inline(never)]
-fn here() -> usize {
-    let marker = 0u8;
-    (&raw const marker).addr()
 }
 
 #[cfg(test)]
@@ -96,5 +98,13 @@ mod tests {
             levels
         });
         assert!(deep.unwrap() > 100 * shallow);
+    }
+
+    #[test]
+    fn a_thread_with_room_goes_on_itself() {
+        let on = || thread::current().id();
+        let same = stack::deep(|| on() == deep(on).unwrap()).unwrap();
+        assert!(same && on() != deep(on).unwrap());
+        assert!(FLOOR.get() == 0 && !exhausted());
     }
 }

@@ -8,9 +8,9 @@ use serde_json::Value;
 use super::base::Base;
 use super::gate::{Gate, gates};
 use super::gather::{Try, gather};
-use super::trial::{AFTERWARDS, Trial, departures, failures, has_jobs, has_webhooks, trials};
+use super::trial::{Trial, failures, has_jobs, has_webhooks, trials};
 use super::{Plan, values_in_force};
-use crate::chart::{Chart, Values};
+use crate::chart::Chart;
 use crate::cluster::Unreachable;
 use crate::cluster::simulated::Simulated;
 use crate::finding::ObjectName;
@@ -18,49 +18,26 @@ use crate::k8s;
 use crate::k8s::At as _;
 use crate::limits::parallel::side_by_side;
 use crate::render::{HookEvent, Options, Render};
-use crate::upgrade::actors::helm::{
-    Dialect, Flags, MANAGED_BY, RELEASE_NAME, RELEASE_NAMESPACE, RESOURCE_POLICY, template_options,
-};
+use crate::upgrade::actors::helm::{Dialect, Flags, template_options};
 use crate::upgrade::actors::{Actor, Command, Subject, Workshop};
 use crate::upgrade::course::{Course, Order};
-use crate::upgrade::fate::LASTING;
-use crate::upgrade::inventory::{Item, Place, inventory};
-use crate::upgrade::kubectl::{Apply, Kubectl, Tag};
-use crate::upgrade::link::Link;
 use crate::upgrade::outcome::{Operation, REUSING, Verdict, Way};
-use crate::upgrade::snapshots;
 use crate::upgrade::tape::{Reel, Tape};
-use crate::upgrade::trace::Step;
-use crate::upgrade::words::{documents, on_objects, quoted};
+use crate::upgrade::words::quoted;
 
 mod care;
+mod following;
+mod hand;
+mod recipe;
+
+use following::Next;
+use recipe::Recipe;
 
 /// Takes the new chart's defaults and lays the values of the installed release over them.
 const RESET_THEN_REUSE: &str = "--reset-then-reuse-values";
 
 /// States from which follow-ups are tried.
 const STATES: usize = 3;
-
-/// What a way does before and in its upgrade.
-#[derive(Clone)]
-struct Recipe {
-    name: String,
-    summary: String,
-    flags: Vec<String>,
-    values: Arc<Values>,
-    /// `--set` arguments that stand for the difference to the plain values.
-    sets: Vec<String>,
-    /// Ownership metadata for live objects that the release takes in.
-    adopt: bool,
-    /// `keep` for definitions that the release takes in and for what leaves it and holds users' things.
-    keep: bool,
-    /// Snapshots of runtimes for jobs that have none.
-    seed: bool,
-    /// The new chart's definitions applied by hand.
-    apply_crds: bool,
-    /// Whether the same upgrade is tried with `--reuse-values` too.
-    reuse: bool,
-}
 
 struct Explorer<'e> {
     actor: &'e dyn Actor,
@@ -211,110 +188,6 @@ impl Explorer<'_> {
         Ok(one.step.lost_objects)
     }
 
-    fn plain(&self) -> Recipe {
-        Recipe {
-            name: "plain".to_owned(),
-            summary: "the upgrade command without further flags".to_owned(),
-            flags: Vec::new(),
-            values: Arc::clone(&self.plan.values_after),
-            sets: Vec::new(),
-            adopt: false,
-            keep: false,
-            seed: false,
-            apply_crds: false,
-            reuse: true,
-        }
-    }
-
-    /// What is advertised when definitions or custom objects leave the release.
-    fn keeping(&self) -> Recipe {
-        Recipe {
-            name: "keep".to_owned(),
-            summary: "definitions, custom objects, volumes, claims and namespaces that leave the release get helm.sh/resource-policy=keep first".to_owned(),
-            keep: true,
-            reuse: false,
-            ..self.plain()
-        }
-    }
-
-    fn forced(&self, recipe: &Recipe, stderr: &str) -> Option<Recipe> {
-        let conflict = stderr.contains("conflict occurred while applying object");
-        if !conflict || recipe.flags.iter().any(|flag| flag == "--force-conflicts") {
-            return None;
-        }
-        let mut forced = Recipe { reuse: false, ..recipe.clone() };
-        forced.flags.push("--force-conflicts".to_owned());
-        forced.name = match recipe.name.as_str() {
-            "plain" => "force conflicts".to_owned(),
-            name => format!("{name}, force conflicts"),
-        };
-        forced.summary = format!("{}; fields of other managers are taken over", recipe.summary);
-        Some(forced)
-    }
-
-    /// What is advertised when live objects do not belong to the release.
-    fn around_ownership(&self) -> Vec<Recipe> {
-        let mut recipes = Vec::new();
-        if self.dialect.knows_take_ownership() {
-            recipes.push(Recipe {
-                name: "take ownership".to_owned(),
-                summary: "the release adopts every object that exists already".to_owned(),
-                flags: vec!["--take-ownership".to_owned()],
-                ..self.plain()
-            });
-        }
-        // A release of server-side apply differs in its conflicts only; of the other ways those that are safe are shown.
-        let of_helm3 = self.base.made_by == "helm3";
-        if of_helm3 {
-            recipes.push(Recipe {
-                name: "adoption labels".to_owned(),
-                summary: "the objects that exist already get the release's ownership metadata first"
-                    .to_owned(),
-                adopt: true,
-                ..self.plain()
-            });
-        }
-        recipes.push(Recipe {
-            name: "adoption labels and keep".to_owned(),
-            summary: "as with adoption labels; adopted definitions, and definitions and custom objects that leave the release, also get helm.sh/resource-policy=keep".to_owned(),
-            adopt: true,
-            keep: true,
-            flags: self.same_values().then(|| RESET_THEN_REUSE.to_owned()).into_iter().collect(),
-            ..self.plain()
-        });
-        if let Some(gate) = &self.gate {
-            let off = Recipe {
-                name: "CRDs switched off".to_owned(),
-                summary: format!("the definitions stay outside the release by {}={}", gate.path, gate.value),
-                ..self.switched(self.plain(), gate)
-            };
-            recipes.extend(of_helm3.then_some(off));
-            recipes.push(Recipe {
-                name: "CRDs outside the release".to_owned(),
-                summary: format!("the new definitions are applied by hand, {}={} in this and every later upgrade, custom objects that leave the release get helm.sh/resource-policy=keep", gate.path, gate.value),
-                keep: true,
-                apply_crds: true,
-                ..self.switched(self.plain(), gate)
-            });
-        }
-        recipes
-    }
-
-    /// The recipe with the gate turned. A single `--set` makes Helm forget the values of the installed release, so they
-    /// are asked for, unless the upgrade gives other ones.
-    fn switched(&self, recipe: Recipe, gate: &Gate) -> Recipe {
-        let mut flags = recipe.flags;
-        let reuses = self.plan.values_after.is_empty();
-        let asks = (reuses || self.same_values()) && !flags.iter().any(|flag| flag == RESET_THEN_REUSE);
-        flags.extend(asks.then(|| RESET_THEN_REUSE.to_owned()));
-        Recipe {
-            flags,
-            values: Arc::clone(if reuses { &gate.alone } else { &gate.values }),
-            sets: vec![format!("{}={}", gate.path, gate.value)],
-            ..recipe
-        }
-    }
-
     /// How a command ends under the first set of conditions, and under those of the others that came into play then.
     fn ends(
         &self,
@@ -392,59 +265,6 @@ impl Explorer<'_> {
         images(after).difference(&images(before)).cloned().collect()
     }
 
-    /// What may come after an upgrade.
-    fn what_follows(&self, recipe: &Recipe, webhooks: bool) -> Vec<Next> {
-        let before = |events| self.before.as_ref().is_some_and(|render| has_jobs(render, events));
-        let back = before(&[HookEvent::PreRollback, HookEvent::PostRollback]);
-        let leave = self.hooks(&[HookEvent::PreDelete, HookEvent::PostDelete]);
-        let mut rollback = Next::new("rollback", Vec::new(), Act::Rollback).under(trials(back, webhooks));
-        for force in self.actor.forces() {
-            let flags = force.iter().map(|flag| (*flag).to_owned()).collect();
-            rollback.if_it_fails.push(Next::new("rollback", flags, Act::Rollback));
-        }
-        let mut next =
-            vec![Next::new("upgrade again", recipe.flags.clone(), Act::Upgrade(recipe.clone())), rollback];
-        let uninstall = Next::new("uninstall", Vec::new(), Act::Uninstall);
-        next.push(if leave { uninstall.under(departures()) } else { uninstall });
-        if let Some(gate) = self.gate.as_ref().filter(|_| recipe.sets.is_empty()) {
-            let mut stripped = recipe.clone();
-            stripped.flags.retain(|flag| flag == "--force-conflicts");
-            let off = self.switched(stripped, gate);
-            let flags = vec![format!("--set {}={}", gate.path, gate.value)];
-            next.push(Next::new("crds off", flags, Act::Upgrade(off)));
-        }
-        next
-    }
-
-    /// What follows, and what a person tries next when it does not succeed.
-    fn insisting(&self, states: &[Reached], next: &Next) -> Result<Vec<Operation>, Unreachable> {
-        let mut operations = vec![self.follow_up(states, next)?];
-        let failed = |step: &Step| step.exit_code != 0;
-        if operations.iter().flat_map(|operation| &operation.outcomes).flat_map(|o| &o.steps).any(failed) {
-            for force in &next.if_it_fails {
-                operations.push(self.follow_up(states, force)?);
-            }
-        }
-        Ok(operations)
-    }
-
-    fn follow_up(&self, states: &[Reached], next: &Next) -> Result<Operation, Unreachable> {
-        let tries = side_by_side(states, |(condition, course, ..)| {
-            let prefix = if states.len() > 1 { format!("{AFTERWARDS}{condition}") } else { String::new() };
-            self.ends(course, &next.trials, &self.next_order(next), &prefix, None)
-        })?;
-        let tries = tries.into_iter().flatten().map(|(_, one)| one).collect();
-        Ok(Operation { name: next.name.to_owned(), flags: next.flags.clone(), outcomes: gather(tries) })
-    }
-
-    fn next_order(&self, next: &Next) -> Order<'_> {
-        match &next.act {
-            Act::Upgrade(recipe) => self.upgrade(recipe, &[]),
-            Act::Rollback => self.rollback(&next.flags),
-            Act::Uninstall => self.uninstall(),
-        }
-    }
-
     fn attempt(
         &self,
         start: &Course<Simulated>,
@@ -502,73 +322,6 @@ impl Explorer<'_> {
 
     fn uninstall(&self) -> Order<'_> {
         self.order(Command::Uninstall, &format!("uninstall {}", quoted(&self.plan.subject.release)), &[])
-    }
-
-    /// Does by hand what the recipe asks for before the upgrade; answers the commands.
-    fn prepare(&self, course: &mut Course<Simulated>, recipe: &Recipe) -> Result<Vec<String>, Unreachable> {
-        let Some(after) = &self.after else { return Ok(Vec::new()) };
-        let incoming = self.incoming(course, after)?;
-        let (release, namespace) = (&self.plan.subject.release, &self.plan.subject.namespace);
-        let mut hand = Hand::default();
-        if recipe.adopt {
-            hand.tag(&incoming, Tag::Labels, &[(MANAGED_BY, "Helm")]);
-            hand.tag(&incoming, Tag::Annotations, &[(RELEASE_NAME, release), (RELEASE_NAMESPACE, namespace)]);
-        }
-        if recipe.keep {
-            let mut kept = self.outgoing(course)?;
-            if recipe.adopt {
-                kept.extend(incoming.iter().filter(|name| name.kind == "CustomResourceDefinition").cloned());
-            }
-            hand.tag(&kept, Tag::Annotations, &[(RESOURCE_POLICY, "keep")]);
-        }
-        if recipe.seed {
-            hand.seed(care::unseeded(course));
-        }
-        if recipe.apply_crds {
-            hand.apply(crds(after), &self.template());
-        }
-        hand.work(course, namespace)
-    }
-
-    /// Live objects that the new manifest has and the old has not.
-    fn incoming(
-        &self,
-        course: &mut Course<Simulated>,
-        after: &Render,
-    ) -> Result<Vec<ObjectName>, Unreachable> {
-        let old = self.before.as_ref().map(|render| names(render, Place::Templates)).unwrap_or_default();
-        let new = names(after, Place::Templates);
-        self.alive(course, new.difference(&old).cloned().collect())
-    }
-
-    /// Live definitions, custom objects and what holds users' things, that the old manifest has and the new has not.
-    fn outgoing(&self, course: &mut Course<Simulated>) -> Result<Vec<ObjectName>, Unreachable> {
-        let (Some(before), Some(after)) = (&self.before, &self.after) else { return Ok(Vec::new()) };
-        let new = names(after, Place::Templates);
-        let builtin = |group: &str| crate::upgrade::actors::helm::is_typed_group(group);
-        let leaving = inventory(before)
-            .into_iter()
-            .filter(|item| item.place == Place::Templates)
-            .filter(|item| LASTING.contains(&item.name.kind.as_str()) || !builtin(&item.group));
-        let leaving: BTreeSet<ObjectName> =
-            leaving.map(|item| item.name).filter(|name| !new.contains(name)).collect();
-        self.alive(course, leaving)
-    }
-
-    fn alive(
-        &self,
-        course: &mut Course<Simulated>,
-        names: BTreeSet<ObjectName>,
-    ) -> Result<Vec<ObjectName>, Unreachable> {
-        let snapshot = course.snapshot()?;
-        let live: BTreeSet<&ObjectName> = snapshot.names().collect();
-        let namespaced =
-            |name: &ObjectName| ObjectName { namespace: self.plan.subject.namespace.clone(), ..name.clone() };
-        let found = names.into_iter().filter_map(|name| {
-            let placed = namespaced(&name);
-            if live.contains(&name) { Some(name) } else { live.contains(&placed).then_some(placed) }
-        });
-        Ok(found.collect())
     }
 }
 
@@ -630,33 +383,6 @@ enum Done {
     Afterwards(Vec<String>),
 }
 
-/// One thing that may come after an upgrade.
-struct Next {
-    name: &'static str,
-    flags: Vec<String>,
-    act: Act,
-    trials: Vec<Trial>,
-    /// What is tried after it when it does not succeed.
-    if_it_fails: Vec<Next>,
-}
-
-/// What is done.
-enum Act {
-    Upgrade(Recipe),
-    Rollback,
-    Uninstall,
-}
-
-impl Next {
-    fn new(name: &'static str, flags: Vec<String>, act: Act) -> Self {
-        Self { name, flags, act, trials: vec![Trial::calm()], if_it_fails: Vec::new() }
-    }
-
-    fn under(self, trials: Vec<Trial>) -> Self {
-        Self { trials, ..self }
-    }
-}
-
 /// A state that an upgrade led to: under which condition, the cluster, verdict, exit code.
 type Reached = (String, Course<Simulated>, Verdict, i32);
 
@@ -691,22 +417,10 @@ fn release_status(object: &Value) -> Option<String> {
         .then(|| k8s::text(object, "/metadata/labels/status").to_owned())
 }
 
-fn names(render: &Render, place: Place) -> BTreeSet<ObjectName> {
-    inventory(render).into_iter().filter(|item| item.place == place).map(|item| item.name).collect()
-}
-
 /// The documents of a render as Helm sends them.
 fn texts(render: &Render) -> impl Iterator<Item = &str> {
     let manifests = render.manifests.iter().chain(render.hooks.iter().map(|hook| &hook.manifest));
     manifests.map(|manifest| &*manifest.text)
-}
-
-/// The definitions of `crds/` and of the release.
-fn crds(render: &Render) -> Vec<Arc<Value>> {
-    let of_release = |item: &Item| {
-        matches!(item.place, Place::Crds | Place::Templates) && item.name.kind == "CustomResourceDefinition"
-    };
-    inventory(render).into_iter().filter(of_release).map(|item| item.object).collect()
 }
 
 fn images(render: &Render) -> BTreeSet<String> {
@@ -719,73 +433,4 @@ fn images(render: &Render) -> BTreeSet<String> {
     }
     images.remove("");
     images
-}
-
-/// Keys of labels or annotations and what they become; `None` takes one away.
-type TagValues = Vec<(String, Option<String>)>;
-
-/// Work done with kubectl before an upgrade.
-#[derive(Default)]
-struct Hand {
-    tags: Vec<(Vec<ObjectName>, Tag, TagValues)>,
-    seeds: Vec<Arc<Value>>,
-    applies: Vec<Vec<Arc<Value>>>,
-    lines: Vec<String>,
-}
-
-impl Hand {
-    fn tag(&mut self, names: &[ObjectName], tag: Tag, pairs: &[(&str, &str)]) {
-        if names.is_empty() {
-            return;
-        }
-        let values: TagValues =
-            pairs.iter().map(|(key, value)| ((*key).to_owned(), Some((*value).to_owned()))).collect();
-        let word = if tag == Tag::Labels { "label" } else { "annotate" };
-        let assignments: String =
-            pairs.iter().map(|(key, value)| format!(" {}", quoted(&format!("{key}={value}")))).collect();
-        self.lines.extend(on_objects(&format!("{word} --overwrite"), names, &assignments));
-        self.tags.push((names.to_vec(), tag, values));
-    }
-
-    fn seed(&mut self, seeds: Vec<Arc<Value>>) {
-        if !seeds.is_empty() {
-            self.lines.push(snapshots::command());
-            self.seeds = seeds;
-        }
-    }
-
-    fn apply(&mut self, objects: Vec<Arc<Value>>, template: &str) {
-        if objects.is_empty() {
-            return;
-        }
-        self.lines.push(format!(
-            "{template} --include-crds | {} | kubectl apply --server-side --force-conflicts -f -",
-            documents(&["CustomResourceDefinition"], &[])
-        ));
-        self.applies.push(objects);
-    }
-
-    fn work(self, course: &mut Course<Simulated>, namespace: &str) -> Result<Vec<String>, Unreachable> {
-        if self.lines.is_empty() {
-            return Ok(self.lines);
-        }
-        let line = self.lines.join(" && ");
-        course.step("kubectl", "prepare", &line, namespace, |world| {
-            let mut link = Link::new(world, "kubectl", "kubectl");
-            let mut kubectl = Kubectl::new(&mut link);
-            for (names, tag, values) in &self.tags {
-                kubectl.tag(names, *tag, values);
-            }
-            kubectl.apply(&self.seeds, namespace, Apply { server_side: true, ..Apply::default() });
-            for objects in &self.applies {
-                kubectl.apply(
-                    objects,
-                    namespace,
-                    Apply { server_side: true, force_conflicts: true, lenient: false },
-                );
-            }
-            Ok((kubectl.finish(), Vec::new()))
-        })?;
-        Ok(self.lines)
-    }
 }

@@ -1,9 +1,11 @@
 //! Calls: evaluation and conversion of arguments, with Go's checks and error texts.
 
+use std::rc::Rc;
+
 use super::ast::{At, Callee, Term, TermKind};
 use super::exec::{Done, Exec, Frame};
 use super::funcs::go::{Body, Builtin};
-use super::funcs::{Fault, Func};
+use super::funcs::{Fault, Func, duration};
 use super::number::Number;
 use super::object::Method;
 use super::operand::Operand;
@@ -85,6 +87,9 @@ impl Exec<'_> {
         let signature = &func.signature;
         let params = signature.params.get(usize::from(receiver.is_some())..).unwrap_or(&[]);
         arguments.check(frame, name, params.len() - usize::from(signature.variadic), signature.variadic)?;
+        if let Type::Uncallable(why) = signature.result {
+            return frame.error(why);
+        }
         let mut values = Vec::with_capacity(arguments.count() + 1);
         values.extend(receiver);
         let param = |at: usize| params.get(at).or(params.last()).unwrap_or(&Type::Interface);
@@ -274,7 +279,7 @@ fn expected(ty: &Type) -> Option<&'static str> {
     Some(match ty {
         Type::Bool => "bool",
         Type::String => "string",
-        Type::Int | Type::Int32 | Type::Int64 => "integer",
+        Type::Int | Type::Int32 | Type::Int64 | Type::Object(duration::TYPE_NAME) => "integer",
         Type::Uint8 | Type::Uint64 => "unsigned integer",
         Type::Float64 => "float",
         _ => return None,
@@ -289,6 +294,9 @@ fn numeric(ty: &Type, number: &Number) -> Option<Value> {
         Type::Uint64 => number.uint.map(Value::Uint64),
         Type::Uint8 => number.uint.map(|uint| Value::Uint8(uint as u8)),
         Type::Float64 => number.float.map(Value::Float),
+        Type::Object(duration::TYPE_NAME) => {
+            number.int.map(|nanos| Value::Object(Rc::new(duration::named(nanos))))
+        }
         _ => None,
     }
 }

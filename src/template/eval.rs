@@ -167,6 +167,10 @@ impl Exec<'_> {
                 if let Some(field) = find_field(object.as_ref(), name) {
                     return struct_field(frame, &field, name, &arguments);
                 }
+                if object.hidden().iter().any(|hidden| hidden.as_bytes() == name.as_bytes()) {
+                    let problem = format!("{name} is an unexported field of struct type {type_name}");
+                    return frame.error(problem);
+                }
                 if object.is_nil() {
                     return frame.error(format!("nil pointer evaluating {type_name}.{name}"));
                 }

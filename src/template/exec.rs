@@ -1,12 +1,14 @@
 //! Execution: walks the parse tree and writes the output (`text/template/exec.go`).
 
 use std::collections::{BTreeMap, HashMap};
+use std::rc::Rc;
 use std::sync::Arc;
 
 use super::ast::{At, Branch, List, Node, Pipe, Template};
 use super::budget::TREE;
 use super::error::{Error, Place, Stage};
 use super::funcs::{Engine, Fault, Host};
+use super::object::Named;
 use super::operand::Operand;
 use super::parser::parse;
 use super::printf::{print_to, sprintf};
@@ -447,17 +449,22 @@ fn number(at: usize) -> Operand {
 }
 
 /// Makes a number of the type that is ranged over.
-type MakeNumber = fn(i64) -> Value;
+type MakeNumber = Box<dyn Fn(i64) -> Value>;
 
 /// The bound of a range over an integer and how its elements are made.
 fn counter(value: &Value) -> Option<(i64, MakeNumber)> {
     Some(match value {
-        Value::Int(n) => (*n, Value::Int),
-        Value::Int64(n) => (*n, Value::Int64),
-        Value::Int32(n) => (i64::from(*n), |n| Value::Int32(i32::try_from(n).unwrap_or(i32::MAX))),
-        Value::Uint8(n) => (i64::from(*n), |n| Value::Uint8(u8::try_from(n).unwrap_or(u8::MAX))),
-        Value::Uint64(n) => (i64::try_from(*n).unwrap_or(i64::MAX), |n| Value::Uint64(n.unsigned_abs())),
-        _ => return None,
+        Value::Int(n) => (*n, Box::new(Value::Int)),
+        Value::Int64(n) => (*n, Box::new(Value::Int64)),
+        Value::Int32(n) => (i64::from(*n), Box::new(|n| Value::Int32(i32::try_from(n).unwrap_or(i32::MAX)))),
+        Value::Uint8(n) => (i64::from(*n), Box::new(|n| Value::Uint8(u8::try_from(n).unwrap_or(u8::MAX)))),
+        Value::Uint64(n) => {
+            (i64::try_from(*n).unwrap_or(i64::MAX), Box::new(|n| Value::Uint64(n.unsigned_abs())))
+        }
+        other => {
+            let of = other.object::<Named>()?.of;
+            (other.integer()?, Box::new(move |n| Value::Object(Rc::new(of(n)))))
+        }
     })
 }
 

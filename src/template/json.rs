@@ -65,12 +65,20 @@ fn encode(value: &Value, depth: usize) -> Result<Json, Fault> {
         Value::Map(map) => encode_map(map, depth)?,
         Value::Object(object) if object.is_nil() => Json::Null,
         Value::Object(object) if let Some(number) = object.number() => encode(number, depth)?,
-        Value::Object(object) if object.fields().is_empty() && object.text().is_some() => {
-            Json::from(object.text())
+        Value::Object(object) if let Some(text) = written(object.as_ref()) => {
+            Json::from(text.map_err(|why| {
+                let of = object.type_name();
+                Fault::new(format!("json: error calling MarshalJSON for type {of}: {why}"))
+            })?)
         }
         Value::Object(object) => encode_fields(object.as_ref(), depth)?,
         Value::Func(_) => return Err(Fault::new(format!("json: unsupported type: {}", value.type_name()))),
     })
+}
+
+/// The text that an object without fields writes of itself.
+fn written(object: &dyn Object) -> Option<Result<String, String>> {
+    object.json_text().filter(|_| object.fields().is_empty())
 }
 
 /// A text whose bytes that are no UTF-8 are replaced one by one, as Go does.

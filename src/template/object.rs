@@ -92,6 +92,26 @@ pub trait Object: Any {
         None
     }
 
+    /// Whether Go's `==` finds a copy equal, for structs; pointers equal only themselves.
+    fn same(&self, _other: &dyn Object) -> bool {
+        false
+    }
+
+    /// Fields that templates can't reach.
+    fn hidden(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    /// What `GoString()` gives, for types that have it: `%#v` prints it.
+    fn go_text(&self) -> Option<String> {
+        None
+    }
+
+    /// What JSON has of a type that writes itself as a text, or why it can't.
+    fn json_text(&self) -> Option<Result<String, String>> {
+        self.text().map(Ok)
+    }
+
     /// All fields as `fmt` prints them, unexported ones included.
     fn printed_fields(&self) -> &[Field] {
         self.fields()
@@ -169,6 +189,8 @@ pub struct Named {
     pub text: String,
     /// Exported methods.
     pub methods: &'static [Method],
+    /// Another number of the same type.
+    pub of: fn(i64) -> Named,
 }
 
 impl Object for Named {

@@ -219,7 +219,7 @@ impl Verbs<'_> {
     fn star(&mut self) -> Option<i64> {
         let value = self.values.get(self.argument)?;
         self.argument += 1;
-        value.as_int().filter(|number| (-MAX_NUMBER..=MAX_NUMBER).contains(number))
+        value.integer().filter(|number| (-MAX_NUMBER..=MAX_NUMBER).contains(number))
     }
 
     fn number(&mut self) -> Option<usize> {
@@ -455,6 +455,10 @@ impl Printer {
         let method = !self.erroring && !self.flags().sharp_v && matches!(verb, 'v' | 's' | 'x' | 'X' | 'q');
         if let Some(text) = object.text().filter(|_| method && !object.is_nil()) {
             return self.string(value, text.as_bytes(), verb);
+        }
+        let go_text = || object.go_text().filter(|_| self.flags().sharp_v && !self.erroring);
+        if let Some(text) = go_text() {
+            return self.formatter.string(text.as_bytes());
         }
         if let Some(number) = object.number() {
             return self.number(value, number, verb);

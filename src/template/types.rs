@@ -37,6 +37,8 @@ pub enum Type {
     Func,
     /// `reflect.Value`: the argument as it stands, for Go's own functions.
     Reflect,
+    /// Results that templates can't take, with Go's words for it: such a method is there, but can't be called.
+    Uncallable(&'static str),
 }
 
 /// A slice type: its name, what it holds and the methods of a named one.
@@ -91,6 +93,7 @@ impl Type {
             Self::Object(name) => name,
             Self::Func => "func()",
             Self::Reflect => "reflect.Value",
+            Self::Uncallable(why) => why,
         }
     }
 

@@ -378,7 +378,7 @@ impl Value {
     /// The zero value of a type.
     pub fn zero(ty: &Type) -> Self {
         match ty {
-            Type::Interface | Type::Func | Type::Reflect => Self::Nil,
+            Type::Interface | Type::Func | Type::Reflect | Type::Uncallable(_) => Self::Nil,
             Type::Bool => Self::Bool(false),
             Type::Int => Self::Int(0),
             Type::Int32 => Self::Int32(0),
@@ -431,6 +431,14 @@ impl Value {
             Self::Uint8(n) => Some(i64::from(*n)),
             Self::Uint64(n) => i64::try_from(*n).ok(),
             _ => None,
+        }
+    }
+
+    /// The same, also of named numbers such as `time.Month`.
+    pub fn integer(&self) -> Option<i64> {
+        match self {
+            Self::Object(object) => object.number()?.as_int(),
+            other => other.as_int(),
         }
     }
 

@@ -1,6 +1,7 @@
 //! Conversions that Sprig's functions make before they work: `cast.ToInt64`, `cast.ToFloat64`, `strval`.
 
 use super::{Fault, Output};
+use crate::template::object::Named;
 use crate::template::printf;
 use crate::template::types::Type;
 use crate::template::value::{GoStr, Value};
@@ -24,8 +25,14 @@ pub(super) fn to_int64(value: &Value) -> i64 {
         Value::Float(f) => truncate(*f),
         Value::Uint64(n) => n.cast_signed(),
         Value::String(text) => parse_int(text.lossy().as_ref()).unwrap_or(0),
-        other => other.as_int().unwrap_or(0),
+        other => plain(other).unwrap_or(0),
     }
+}
+
+/// An integer; of named numbers `cast` knows months and weekdays alone.
+fn plain(value: &Value) -> Option<i64> {
+    let known = |name: &str| matches!(name, "time.Month" | "time.Weekday");
+    value.integer().filter(|_| value.object::<Named>().is_none_or(|named| known(named.name)))
 }
 
 /// Go's `int64(f)` on amd64: what does not fit becomes the smallest number.
@@ -95,7 +102,7 @@ pub(super) fn to_float64(value: &Value) -> f64 {
         Value::Float(f) => *f,
         Value::Uint64(n) => *n as f64,
         Value::String(text) => parse_float(text.lossy().as_ref()).unwrap_or(0.0),
-        other => other.as_int().map_or(0.0, |n| n as f64),
+        other => plain(other).map_or(0.0, |n| n as f64),
     }
 }
 

@@ -88,7 +88,7 @@ fn equal_other(left: &Value, right: &Value) -> Result<bool, Fault> {
         return Ok(left.is_nil() == right.is_nil());
     }
     match (left, right) {
-        (Value::Object(l), Value::Object(r)) => Ok(Rc::ptr_eq(l, r)),
+        (Value::Object(l), Value::Object(r)) => Ok(Rc::ptr_eq(l, r) || l.same(r.as_ref())),
         _ => Err(explain(b"non-comparable type %s: %v", &[right.clone(), Value::str(right.type_name())])),
     }
 }

@@ -6,6 +6,9 @@ use crate::template::quote::quote;
 use crate::template::types::Type;
 use crate::template::value::Value;
 
+/// The type as `%T` prints it.
+pub(crate) const TYPE_NAME: &str = "time.Duration";
+
 /// One second.
 pub(super) const SECOND: i64 = 1_000_000_000;
 
@@ -126,7 +129,7 @@ fn fixed(nanos: u64, unit: u64) -> String {
 
 /// A `time.Duration`.
 pub(crate) fn named(nanos: i64) -> Named {
-    Named { name: "time.Duration", number: Value::Int64(nanos), text: print(nanos), methods: METHODS }
+    Named { name: TYPE_NAME, number: Value::Int64(nanos), text: print(nanos), methods: METHODS, of: named }
 }
 
 /// The methods of a `time.Duration`.
@@ -157,7 +160,7 @@ static METHODS: &[Method] = &[
 pub(super) struct Nanos(pub(super) i64);
 
 impl Param for Nanos {
-    const TYPE: Type = Type::Object("time.Duration");
+    const TYPE: Type = Type::Object(TYPE_NAME);
     type Arg<'a> = Nanos;
 
     fn take(arguments: &mut &[Value]) -> Self {

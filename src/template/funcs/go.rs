@@ -144,7 +144,7 @@ fn position(index: &Value, bound: usize) -> Result<usize, Fault> {
     let number = match index {
         Value::Nil => return Err(Fault::new("cannot index slice/array with nil")),
         Value::Uint64(n) => n.cast_signed(),
-        other => match other.as_int() {
+        other => match other.integer() {
             Some(number) => number,
             None => {
                 return Err(Fault::new(format!("cannot index slice/array with type {}", other.type_name())));

@@ -1,7 +1,6 @@
 //! JSON as Go's `encoding/json` writes and reads it, for functions that answer in its words.
 
 use super::Fault;
-use super::time::Time;
 use crate::limits::stack::levels;
 use crate::template::float::format_float;
 use crate::template::object::{Object, json_members};
@@ -60,7 +59,7 @@ impl Writer {
             Value::Map(map) if map.is_nil() => self.text("null"),
             Value::List(list) => self.members(b"[]", list.iter(), Self::value)?,
             Value::Map(map) => self.map(map)?,
-            Value::Object(object) => self.object(object.as_ref(), value)?,
+            Value::Object(object) => self.object(object.as_ref())?,
             Value::Func(_) => {
                 return Err(Fault::new(format!("json: unsupported type: {}", value.type_name())));
             }
@@ -116,15 +115,15 @@ impl Writer {
         self.value(value)
     }
 
-    fn object(&mut self, object: &dyn Object, value: &Value) -> Result<(), Fault> {
+    fn object(&mut self, object: &dyn Object) -> Result<(), Fault> {
         if object.is_nil() {
             self.text("null");
-        } else if let Some(time) = value.object::<Time>() {
-            self.string(time.format("2006-01-02T15:04:05.999999999Z07:00").as_bytes());
         } else if let Some(number) = object.number() {
             self.value(number)?;
-        } else if let Some(text) = object.text().filter(|_| object.fields().is_empty()) {
-            self.string(text.as_bytes());
+        } else if let Some(text) = object.json_text().filter(|_| object.fields().is_empty()) {
+            let of = object.type_name();
+            let refused = |why| Fault::new(format!("json: error calling MarshalJSON for type {of}: {why}"));
+            self.string(text.map_err(refused)?.as_bytes());
         } else {
             self.members(b"{}", json_members(object).into_iter(), |writer, (name, value)| {
                 writer.member(name.as_bytes(), &value)

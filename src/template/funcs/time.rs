@@ -1,18 +1,18 @@
 //! Go's `time.Time`: an instant with a zone to show it in.
 
-use std::cmp::Ordering;
 use std::rc::Rc;
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use super::duration::{self, Nanos};
 use super::layout::{self, Fields};
 use super::{Fault, Output, Param};
-use crate::func;
-use crate::template::object::{Method, Named, Object};
+use crate::template::object::{Method, Object, downcast};
+use crate::template::quote::quote;
 use crate::template::types::Type;
 use crate::template::value::Value;
+
+mod methods;
 
 const NANOS: i128 = 1_000_000_000;
 const DAY: i64 = 86_400;
@@ -26,6 +26,8 @@ pub(super) enum Zone {
     Fixed(String, i32),
     /// A zone with rules.
     Rules(TimeZone),
+    /// The machine's own zone.
+    Local(TimeZone),
 }
 
 impl Zone {
@@ -44,7 +46,7 @@ impl Zone {
         match self {
             Self::Utc => "UTC",
             Self::Fixed(name, _) => name,
-            Self::Rules(zone) => zone.iana_name().unwrap_or("Local"),
+            Self::Rules(zone) | Self::Local(zone) => zone.iana_name().unwrap_or("Local"),
         }
     }
 
@@ -53,11 +55,21 @@ impl Zone {
         match self {
             Self::Utc => ("UTC".to_owned(), 0),
             Self::Fixed(name, offset) => (name.clone(), *offset),
-            Self::Rules(zone) => {
+            Self::Rules(zone) | Self::Local(zone) => {
                 let latest = if seconds < 0 { Timestamp::MIN } else { Timestamp::MAX };
                 let info = zone.to_offset_info(Timestamp::from_second(seconds).unwrap_or(latest));
                 // Zones without a name of their own have their offset for one, which is no name to Go's layouts.
                 (info.abbreviation().to_owned(), info.offset().seconds())
+            }
+        }
+    }
+
+    /// Whether it is summer there at an instant in Unix seconds.
+    fn is_summer(&self, seconds: i64) -> bool {
+        match self {
+            Self::Utc | Self::Fixed(..) => false,
+            Self::Rules(zone) | Self::Local(zone) => {
+                Timestamp::from_second(seconds).is_ok_and(|at| zone.to_offset_info(at).dst().is_dst())
             }
         }
     }
@@ -75,7 +87,7 @@ impl Zone {
 
 impl From<TimeZone> for Zone {
     fn from(zone: TimeZone) -> Self {
-        if zone.iana_name() == Some("UTC") { Self::Utc } else { Self::Rules(zone) }
+        Self::Local(zone)
     }
 }
 
@@ -181,6 +193,57 @@ impl Time {
         layout::format(layout, &self.fields())
     }
 
+    /// RFC 3339 with fractions, where it can be written so; as Go 1.26 `time/format_rfc3339.go`, `appendStrictRFC3339`.
+    fn strict(&self) -> Result<String, String> {
+        let fields = self.fields();
+        if !(0..=9999).contains(&fields.civil.year) {
+            return Err("year outside of range [0,9999]".to_owned());
+        }
+        if fields.offset.abs() / 3600 > 23 {
+            return Err("timezone hour outside of range [0,23]".to_owned());
+        }
+        Ok(self.format("2006-01-02T15:04:05.999999999Z07:00"))
+    }
+
+    /// `GoString`: how Go's source has it.
+    fn in_go(&self) -> String {
+        let Civil { year, day, hour, minute, second, nano, .. } = self.fields().civil;
+        let month = self.format("January");
+        let zone = match &self.zone {
+            Zone::Utc => "time.UTC".to_owned(),
+            Zone::Local(_) => "time.Local".to_owned(),
+            other => format!("time.Location({})", quote(other.name())),
+        };
+        format!("time.Date({year}, time.{month}, {day}, {hour}, {minute}, {second}, {nano}, {zone})")
+    }
+
+    /// `MarshalBinary`; as Go 1.26 `time/time.go`, `appendTo`.
+    fn binary(&self) -> Result<Vec<u8>, String> {
+        let offset = match &self.zone {
+            Zone::Utc => -60,
+            other => other.lookup(self.seconds()).1,
+        };
+        let minutes = offset / 60;
+        if minutes == -1 && !matches!(self.zone, Zone::Utc) {
+            return Err("unexpected zone offset".to_owned());
+        }
+        let minutes = i16::try_from(minutes).map_err(|_| "unexpected zone offset".to_owned())?;
+        let rest = i8::try_from(offset % 60).unwrap_or(0);
+        let seconds = i64::try_from(self.nanos.div_euclid(NANOS) - ZERO).unwrap_or(i64::MAX);
+        let nano = u32::try_from(self.nanos.rem_euclid(NANOS)).unwrap_or(0);
+        let mut out = vec![if rest == 0 { 1 } else { 2 }];
+        out.extend(seconds.to_be_bytes());
+        out.extend(nano.to_be_bytes());
+        out.extend(minutes.to_be_bytes());
+        out.extend((rest != 0).then(|| rest.cast_unsigned()));
+        Ok(out)
+    }
+
+    /// What is left of the time since the first day of year 1 when it is divided; nothing by what is not positive.
+    fn beyond(&self, unit: i64) -> i128 {
+        if unit > 0 { (self.nanos - ZERO * NANOS).rem_euclid(unit.into()) } else { 0 }
+    }
+
     /// Everything that a layout may show.
     pub(super) fn fields(&self) -> Fields {
         let (zone, offset) = self.zone.lookup(self.seconds());
@@ -206,7 +269,32 @@ impl Object for Time {
     }
 
     fn methods(&self) -> &'static [Method] {
-        METHODS
+        methods::TIME
+    }
+
+    fn hidden(&self) -> &'static [&'static str] {
+        &["wall", "ext", "loc"]
+    }
+
+    // Go compares places by address; those of one name and offset are taken for one.
+    fn same(&self, other: &dyn Object) -> bool {
+        downcast::<Self>(other).is_some_and(|other| {
+            let zones = (&self.zone, &other.zone);
+            let place = match zones {
+                (Zone::Utc, Zone::Utc) | (Zone::Local(_), Zone::Local(_)) => true,
+                (Zone::Fixed(name, offset), Zone::Fixed(other, o)) => name == other && offset == o,
+                _ => false,
+            };
+            place && self.nanos == other.nanos && self.elapsed == other.elapsed
+        })
+    }
+
+    fn go_text(&self) -> Option<String> {
+        Some(self.in_go())
+    }
+
+    fn json_text(&self) -> Option<Result<String, String>> {
+        Some(self.strict().map_err(|why| format!("Time.MarshalJSON: {why}")))
     }
 
     fn text(&self) -> Option<String> {
@@ -251,12 +339,6 @@ impl Param for At<'_> {
     }
 }
 
-macro_rules! methods {
-    ($($name:literal => $function:expr),+ $(,)?) => {
-        &[$(Method { name: $name, func: func!($name, $function) }),+]
-    };
-}
-
 /// Go's `*time.Location`.
 #[derive(Debug)]
 struct Location(Zone);
@@ -267,7 +349,15 @@ impl Object for Location {
     }
 
     fn methods(&self) -> &'static [Method] {
-        LOCATION
+        methods::LOCATION
+    }
+
+    fn hidden(&self) -> &'static [&'static str] {
+        &["name", "zone", "tx", "extend", "cacheStart", "cacheEnd", "cacheZone"]
+    }
+
+    fn json_text(&self) -> Option<Result<String, String>> {
+        None
     }
 
     fn text(&self) -> Option<String> {
@@ -281,167 +371,4 @@ impl Output for Location {
     fn output(self) -> Result<Value, Fault> {
         Ok(Value::from(Rc::new(self)))
     }
-}
-
-/// The only method of places.
-static LOCATION: &[Method] = methods! { "String" => location_name };
-
-fn location_name(own: &Value) -> String {
-    own.object::<Location>().and_then(Object::text).unwrap_or_default()
-}
-
-/// The only method of months and weekdays.
-static NAME: &[Method] = methods! { "String" => name };
-
-fn name(own: &Value) -> String {
-    own.object::<Named>().map(|own| own.text.clone()).unwrap_or_default()
-}
-
-static METHODS: &[Method] = methods! {
-    "Add" => add,
-    "AddDate" => add_date,
-    "After" => after,
-    "Before" => before,
-    "Compare" => compare,
-    "Day" => day,
-    "Equal" => equal,
-    "Format" => format,
-    "Hour" => hour,
-    "IsZero" => is_zero,
-    "Location" => location,
-    "Minute" => minute,
-    "Month" => month,
-    "Nanosecond" => nanosecond,
-    "Second" => second,
-    "String" => string,
-    "Sub" => sub,
-    "UTC" => utc,
-    "Unix" => unix,
-    "UnixMicro" => unix_micro,
-    "UnixMilli" => unix_milli,
-    "UnixNano" => unix_nano,
-    "Weekday" => weekday,
-    "Year" => year,
-    "YearDay" => year_day,
-};
-
-fn add(at: At<'_>, duration: Nanos) -> Time {
-    at.get().moved(duration.0)
-}
-
-fn add_date(at: At<'_>, years: i64, months: i64, days: i64) -> Time {
-    let time = at.get();
-    let mut civil = time.fields().civil;
-    civil.year = civil.year.saturating_add(years);
-    civil.month = civil.month.saturating_add(months);
-    civil.day = civil.day.saturating_add(days);
-    Time::date(&civil, time.zone)
-}
-
-fn order(a: At<'_>, b: At<'_>) -> Ordering {
-    a.get().nanos.cmp(&b.get().nanos)
-}
-
-fn after(a: At<'_>, b: At<'_>) -> bool {
-    order(a, b).is_gt()
-}
-
-fn before(a: At<'_>, b: At<'_>) -> bool {
-    order(a, b).is_lt()
-}
-
-fn compare(a: At<'_>, b: At<'_>) -> i64 {
-    order(a, b) as i64
-}
-
-fn equal(a: At<'_>, b: At<'_>) -> bool {
-    order(a, b).is_eq()
-}
-
-fn day(at: At<'_>) -> i64 {
-    at.get().fields().civil.day
-}
-
-fn format(at: At<'_>, layout: &str) -> String {
-    at.get().format(layout)
-}
-
-fn hour(at: At<'_>) -> i64 {
-    at.get().fields().civil.hour
-}
-
-fn is_zero(at: At<'_>) -> bool {
-    at.get().nanos == ZERO * NANOS
-}
-
-fn location(at: At<'_>) -> Location {
-    Location(at.get().zone)
-}
-
-fn minute(at: At<'_>) -> i64 {
-    at.get().fields().civil.minute
-}
-
-fn month(at: At<'_>) -> Named {
-    let time = at.get();
-    let number = Value::Int(time.fields().civil.month);
-    Named { name: "time.Month", number, text: time.format("January"), methods: NAME }
-}
-
-fn nanosecond(at: At<'_>) -> i64 {
-    at.get().fields().civil.nano
-}
-
-fn second(at: At<'_>) -> i64 {
-    at.get().fields().civil.second
-}
-
-fn string(at: At<'_>) -> String {
-    at.get().text().unwrap_or_default()
-}
-
-fn sub(a: At<'_>, b: At<'_>) -> Named {
-    let nanos = (a.get().nanos - b.get().nanos).clamp(i64::MIN.into(), i64::MAX.into());
-    duration::named(i64::try_from(nanos).unwrap_or(0))
-}
-
-fn utc(at: At<'_>) -> Time {
-    at.get().shown_in(Zone::Utc)
-}
-
-/// Nanoseconds in another unit, as `int64`.
-fn scaled(at: At<'_>, nanos: i128) -> super::cast::Int64 {
-    super::cast::Int64(i64::try_from(at.get().nanos.div_euclid(nanos)).unwrap_or(i64::MAX))
-}
-
-fn unix(at: At<'_>) -> super::cast::Int64 {
-    scaled(at, NANOS)
-}
-
-fn unix_micro(at: At<'_>) -> super::cast::Int64 {
-    scaled(at, 1_000)
-}
-
-fn unix_milli(at: At<'_>) -> super::cast::Int64 {
-    scaled(at, 1_000_000)
-}
-
-fn unix_nano(at: At<'_>) -> super::cast::Int64 {
-    scaled(at, 1)
-}
-
-fn weekday(at: At<'_>) -> Named {
-    let time = at.get();
-    let names = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
-    let text = time.format("Monday");
-    let number = names.into_iter().zip(0..).find(|(name, _)| *name == text).map_or(0, |(_, number)| number);
-    Named { name: "time.Weekday", number: Value::Int(number), text, methods: NAME }
-}
-
-fn year(at: At<'_>) -> i64 {
-    at.get().fields().civil.year
-}
-
-fn year_day(at: At<'_>) -> i64 {
-    at.get().fields().year_day
 }

@@ -79,7 +79,7 @@ macro_rules! families {
     )+};
 }
 
-families!(crypto, dates, dicts, encoding, lists, math, paths, regex, strings, texts, types, urls);
+families!(crypto, dates, dicts, encoding, lists, math, paths, regex, strings, texts, times, types, urls);
 
 #[test]
 fn families_are_sorted_and_share_no_name() {

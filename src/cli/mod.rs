@@ -19,6 +19,7 @@ mod output_dir;
 mod pair;
 mod postrender;
 mod pull;
+mod registry;
 mod rehearse;
 mod settings;
 mod standin;

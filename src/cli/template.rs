@@ -8,7 +8,7 @@ use super::args::{Global, Template};
 use super::charts::{self, Loaded};
 use super::exit::{Error, Exit};
 use super::machine::Machine;
-use super::{output_dir, postrender, settings, terminal};
+use super::{output_dir, postrender, registry, settings, terminal};
 use crate::chart::{Helm, Values, go_text};
 use crate::limits::Limits;
 use crate::render::print::{chosen, document, hooks, release_manifest};
@@ -20,6 +20,9 @@ pub(crate) fn run(arguments: &Template, global: &Global) -> Result<Exit, Error> 
     let (lines, checked) = arguments.flags.check(helm);
     say(&lines);
     if let Err(error) = checked {
+        return Ok(refuse(&render::Error::before(error)));
+    }
+    if let Err(error) = registry::client(arguments, helm) {
         return Ok(refuse(&render::Error::before(error)));
     }
     let base = base(arguments, global, helm)?;

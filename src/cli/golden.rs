@@ -13,6 +13,7 @@ use super::exit::{Error, Exit};
 use super::settings;
 use super::terminal;
 use crate::chart::Helm;
+use crate::k8s::form;
 use crate::render::{self, Options, PrintOptions};
 use crate::source::directory::read_file;
 use crate::source::lock::digest;
@@ -147,7 +148,36 @@ fn load(flags: &GoldenFlags, global: &Global) -> Result<Config, Error> {
         Error::new(error.message).hint("Name the file by `--config`; docs/golden.md shows one.")
     })?;
     let read = crate::yaml::read(&text, &limits);
-    read.map_err(|error| Error::new(format!("{path}: {error}")).hint("docs/golden.md lists the keys."))
+    let config: Config =
+        read.map_err(|error| Error::new(format!("{path}: {error}")).hint("docs/golden.md lists the keys."))?;
+    if let Some((pointer, problem)) = config.idle() {
+        let text = String::from_utf8_lossy(&text);
+        let line = crate::yaml::locate(&text, &pointer).unwrap_or(1);
+        return Err(
+            Error::new(format!("{path}: line {line}: {problem}")).hint("docs/golden.md lists the keys.")
+        );
+    }
+    Ok(config)
+}
+
+impl Config {
+    /// What would make no golden file, or one of a release that can't be there.
+    fn idle(&self) -> Option<(String, String)> {
+        if self.releases.is_empty() {
+            return Some(("/releases".to_owned(), "releases: the list is empty".to_owned()));
+        }
+        self.releases.iter().enumerate().find_map(|(at, release)| {
+            let problem = |key: &str, what: String| Some((format!("/releases/{at}/{key}"), what));
+            if release.helm.is_empty() {
+                return problem("helm", "helm: the list is empty".to_owned());
+            }
+            if !form::is_label(&release.namespace) {
+                let namespace = &release.namespace;
+                return problem("namespace", format!("namespace: {namespace:?}: {}", form::LABEL));
+            }
+            None
+        })
+    }
 }
 
 // The release's name becomes a file name; it may not become a path.

@@ -1,5 +1,6 @@
 //! The charts cache's lock file: what was pulled, from where, with which digest and size.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
@@ -13,6 +14,7 @@ pub const FILE: &str = "seatrial.lock";
 
 /// The lock file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Lock {
     /// One entry a chart archive, sorted by file name.
     #[serde(default, rename = "chart")]
@@ -21,6 +23,7 @@ pub struct Lock {
 
 /// One pulled archive.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Entry {
     /// File name in the cache.
     pub file: String,
@@ -48,17 +51,37 @@ impl Lock {
     /// Reads the lock of a cache; a cache without one has an empty lock.
     ///
     /// # Errors
-    /// When the file is there but can't be read.
+    /// When the file is there but can't be read, or holds entries that lock nothing: keys that nobody knows, digests that
+    /// are none, a file that is there twice.
     pub fn load(cache: &Path) -> Result<Self, Error> {
         let path = cache.join(FILE);
         match fs::read_to_string(&path) {
-            Ok(text) => toml::from_str(&text).map_err(|error| {
-                Error::new(format!("{}: {error}", path.display()))
-                    .hint("Delete the file and pull the charts again.")
-            }),
+            Ok(text) => {
+                let read = toml::from_str::<Self>(&text).map_err(|error| error.to_string());
+                read.and_then(Self::sound).map_err(|problem| {
+                    Error::new(format!("{}: {problem}", path.display()))
+                        .hint("Delete the file and pull the charts again.")
+                })
+            }
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Self::default()),
             Err(error) => Err(Error::new(format!("{}: {error}", path.display()))),
         }
+    }
+
+    fn sound(self) -> Result<Self, String> {
+        let mut files = BTreeSet::new();
+        for Entry { file, digest, .. } in &self.charts {
+            let hash = digest.strip_prefix("sha256:").unwrap_or_default();
+            if hash.len() != 64 || !hash.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b)) {
+                return Err(format!(
+                    "{file}: {digest:?} is no digest such as sha256: and 64 hexadecimal digits"
+                ));
+            }
+            if !files.insert(file) {
+                return Err(format!("{file} is there twice"));
+            }
+        }
+        Ok(self)
     }
 
     /// Writes the lock, entries sorted by file.
@@ -85,5 +108,36 @@ impl Lock {
     pub fn put(&mut self, entry: Entry) {
         self.charts.retain(|old| old.file != entry.file);
         self.charts.push(entry);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lock_that_locks_nothing_is_refused() {
+        let cache = tempfile::tempdir().unwrap();
+        let entry = |digest: &str| {
+            format!(
+                "[[chart]]\nfile = \"a-1.tgz\"\nreference = \"a@1\"\nversion = \"1\"\ndigest = \"{digest}\"\nsize = 5\n"
+            )
+        };
+        let sound = entry(&digest(b"a"));
+        let load = |text: &str| {
+            fs::write(cache.path().join(FILE), text).unwrap();
+            Lock::load(cache.path()).map_err(|error| error.message)
+        };
+        assert_eq!(load(&sound).unwrap().charts.len(), 1);
+        assert!(load("").unwrap().charts.is_empty());
+        let told = |text: &str, wanted: &str| {
+            let message = load(text).unwrap_err();
+            assert!(message.contains(wanted), "{message}");
+        };
+        told(&sound.replace("[[chart]]", "[[charts]]"), "unknown field `charts`");
+        told(&sound.replace("digest =", "digets ="), "unknown field `digets`");
+        told(&entry("sha256:abc"), "a-1.tgz: \"sha256:abc\" is no digest");
+        told(&format!("{sound}{sound}"), "a-1.tgz is there twice");
+        told("hello", "seatrial.lock: ");
     }
 }

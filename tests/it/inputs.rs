@@ -152,3 +152,26 @@ fn archives_that_are_cut_off_say_where() {
         }
     }
 }
+
+#[test]
+fn golden_configurations_that_check_nothing_are_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let before = standin("before");
+    for (text, wanted) in [
+        ("directory: g\nreleases: []\n".to_owned(), "golden.yaml: line 2: releases: the list is empty"),
+        (
+            format!("releases:\n- name: a\n  chart: {before}\n  helm: []\n"),
+            "golden.yaml: line 4: helm: the list is empty",
+        ),
+        (
+            format!("releases:\n- name: a\n  chart: {before}\n  namespace: Bad_NS!\n"),
+            "golden.yaml: line 4: namespace: \"Bad_NS!\": a namespace has 1 to 63",
+        ),
+    ] {
+        std::fs::write(directory.path().join("golden.yaml"), text).unwrap();
+        for command in ["check", "update"] {
+            let told = refused(directory.path(), &["golden", command, "--config", "golden.yaml"]);
+            assert!(told.contains(wanted) && told.contains("hint: "), "{told}");
+        }
+    }
+}

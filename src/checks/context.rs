@@ -157,6 +157,20 @@ impl<'s> Context<'s> {
         })
     }
 
+    /// What stands in the cluster under the name of a rendered object, or stood in the old chart.
+    #[must_use]
+    pub fn present<'c>(&'c self, item: &'c Item) -> Option<Present<'c>> {
+        let live = self.live(item).map(|object| Present { object, live: true });
+        live.or_else(|| self.item_before(item).map(|old| Present { object: &old.object, live: false }))
+    }
+
+    /// Whether an upgrade that no longer brings an object of the old render leaves it alone: Helm asks the live object,
+    /// where it is known.
+    #[must_use]
+    pub fn is_kept(&self, old: &Item) -> bool {
+        super::crd_unprotected::keeps(self.live(old).unwrap_or(&old.object))
+    }
+
     /// Live objects of a CRD's kind.
     pub fn instances<'c>(&'c self, crd: &'c Value) -> impl Iterator<Item = &'c Arc<Value>> {
         let (group, kind) = (k8s::text(crd, "/spec/group"), k8s::text(crd, "/spec/names/kind"));
@@ -177,6 +191,23 @@ impl<'s> Context<'s> {
     #[must_use]
     pub fn item_before(&self, item: &Item) -> Option<&Item> {
         self.before.iter().find(|old| old.name == item.name && old.group == item.group)
+    }
+}
+
+/// An object as it is before the upgrade: the live one decides, and the old chart's is what is there when nothing else
+/// is known.
+pub struct Present<'c> {
+    /// The object.
+    pub object: &'c Arc<Value>,
+    /// Whether it was handed in as live.
+    pub live: bool,
+}
+
+impl Present<'_> {
+    /// Which one it is, in words that fit after "the".
+    #[must_use]
+    pub fn word(&self) -> &'static str {
+        if self.live { "live one" } else { "old chart's" }
     }
 }
 

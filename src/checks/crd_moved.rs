@@ -1,10 +1,11 @@
 //! CRDs that change between `crds/` and the release.
 
 use super::context::{is_crd, rendered};
+use super::crd_unprotected::keeps;
 use super::{Context, Findings};
-use crate::finding::{ObjectName, Severity};
+use crate::finding::Severity;
 use crate::upgrade::diff::{Change, ChangeKind};
-use crate::upgrade::inventory::Place;
+use crate::upgrade::inventory::{Item, Place};
 
 declare_check! {
     /// A CustomResourceDefinition moves between `crds/` and the templates.
@@ -39,6 +40,36 @@ declare_check! {
     /// ```
     /// ```text finding
     /// risks: CRD widgets.example.test moves from crds/ to the release
+    /// ```
+    ///
+    /// Where `--state` has the definition, its own annotations count, not those that the chart once gave it:
+    ///
+    /// ```yaml before
+    /// # Source: demo/templates/widgets.yaml
+    /// apiVersion: apiextensions.k8s.io/v1
+    /// kind: CustomResourceDefinition
+    /// metadata:
+    ///   name: widgets.example.test
+    ///   annotations: {helm.sh/resource-policy: keep}
+    /// spec: {group: example.test, names: {kind: Widget, plural: widgets}, scope: Namespaced, versions: []}
+    /// ```
+    /// ```yaml after
+    /// # Source: demo/crds/widgets.yaml
+    /// apiVersion: apiextensions.k8s.io/v1
+    /// kind: CustomResourceDefinition
+    /// metadata:
+    ///   name: widgets.example.test
+    /// spec: {group: example.test, names: {kind: Widget, plural: widgets}, scope: Namespaced, versions: []}
+    /// ```
+    /// ```yaml state
+    /// apiVersion: apiextensions.k8s.io/v1
+    /// kind: CustomResourceDefinition
+    /// metadata:
+    ///   name: widgets.example.test
+    /// spec: {group: example.test, names: {kind: Widget, plural: widgets}, scope: Namespaced, versions: []}
+    /// ```
+    /// ```text finding
+    /// loses: CRD widgets.example.test moves from the release to crds/
     /// ```
     ///
     /// ## Not reported
@@ -80,26 +111,35 @@ pub(super) fn check(context: &Context<'_>, findings: &mut Findings) {
         };
         let message = format!("CRD {} moves from {from} to {to}", change.object.name);
         let said = findings.say(severity, message, rendered(item)).about(&change.object);
-        advice(&change.object, from, context).into_iter().fold(said, super::findings::Said::advise);
+        advice(item, from, context).into_iter().fold(said, super::findings::Said::advise);
         findings.claim(&change.object, "");
     }
 }
 
 fn kept(context: &Context<'_>, change: &Change) -> bool {
     let old = context.before.iter().find(|item| item.name == change.object);
-    let keeps = super::crd_unprotected::keeps;
-    old.is_some_and(|item| keeps(&item.object) || context.live(item).is_some_and(|live| keeps(live)))
+    old.is_some_and(|old| context.is_kept(old))
 }
 
-fn advice(crd: &ObjectName, from: Place, context: &Context<'_>) -> Vec<String> {
-    let name = &crd.name;
+fn advice(item: &Item, from: Place, context: &Context<'_>) -> Vec<String> {
+    let name = &item.name.name;
+    let live = context.live(item);
     let keep = format!("kubectl annotate crd {name} helm.sh/resource-policy=keep --overwrite");
+    let keep = live.is_none_or(|live| !keeps(live)).then_some(keep);
     if from == Place::Templates {
-        return vec![format!("before the upgrade: {keep}")];
+        return keep.map(|keep| format!("before the upgrade: {keep}")).into_iter().collect();
+    }
+    // A live one that the release owns already asks for protection alone.
+    if live.is_some_and(|live| super::ownership_missing::missing(context, live).is_empty()) {
+        return keep.into_iter().collect();
     }
     let (release, namespace) = (context.scene.release, context.scene.namespace);
-    let adoption = format!(
-        "{keep}\nkubectl label crd {name} app.kubernetes.io/managed-by=Helm --overwrite\nkubectl annotate crd {name} meta.helm.sh/release-name={release} meta.helm.sh/release-namespace={namespace} --overwrite"
-    );
-    super::ownership_missing::advice(context, adoption)
+    let labels = [
+        format!("kubectl label crd {name} app.kubernetes.io/managed-by=Helm --overwrite"),
+        format!(
+            "kubectl annotate crd {name} meta.helm.sh/release-name={release} meta.helm.sh/release-namespace={namespace} --overwrite"
+        ),
+    ];
+    let adoption: Vec<String> = keep.into_iter().chain(labels).collect();
+    super::ownership_missing::advice(context, adoption.join("\n"))
 }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::context::rendered;
+use super::context::{Present, rendered};
 use super::{Context, Findings};
 use crate::finding::{Evidence, Severity};
 use crate::k8s::At as _;
@@ -140,16 +140,13 @@ declare_check! {
 
 pub(super) fn check(context: &Context<'_>, findings: &mut Findings) {
     for item in context.crds_after().filter(|item| item.place != Place::Crds) {
-        let live = context.live(item).or_else(|| context.item_before(item).map(|old| &old.object));
-        if live.is_none_or(|live| flag(live) != Some(true)) {
-            continue;
-        }
+        let Some(old) = context.present(item).filter(|old| flag(old.object) == Some(true)) else { continue };
         match flag(&item.object) {
             Some(true) => {}
-            Some(false) => pruned(item, "the new definition", findings),
+            Some(false) => pruned(item, &old, "the new definition", findings),
             None => {
-                refused(item, findings);
-                pruned(item, "replacing the definition", findings);
+                refused(item, &old, findings);
+                pruned(item, &old, "replacing the definition", findings);
             }
         }
     }
@@ -159,12 +156,13 @@ fn flag(crd: &Value) -> Option<bool> {
     crd.at("/spec/preserveUnknownFields").and_then(Value::as_bool)
 }
 
-fn evidence(item: &Item) -> Evidence {
-    Evidence::State { object: item.name.clone(), detail: "spec.preserveUnknownFields is true".to_owned() }
+fn evidence(item: &Item, old: &Present<'_>) -> Evidence {
+    let detail = format!("spec.preserveUnknownFields of the {} is true", old.word());
+    Evidence::State { object: item.name.clone(), detail }
 }
 
 // Merged, the flag stays.
-fn refused(item: &Item, findings: &mut Findings) {
+fn refused(item: &Item, old: &Present<'_>, findings: &mut Findings) {
     if !has_defaults(&item.object, 0) {
         return;
     }
@@ -173,7 +171,7 @@ fn refused(item: &Item, findings: &mut Findings) {
         "CRD {name} keeps unknown fields (preserveUnknownFields: true); a schema with defaults is refused"
     );
     findings
-        .say(Severity::Breaks, message, evidence(item))
+        .say(Severity::Breaks, message, evidence(item, old))
         .because(rendered(item))
         .about(&item.name)
         .during(&["upgrade"])
@@ -182,12 +180,12 @@ fn refused(item: &Item, findings: &mut Findings) {
         ));
 }
 
-fn pruned(item: &Item, by: &str, findings: &mut Findings) {
+fn pruned(item: &Item, old: &Present<'_>, by: &str, findings: &mut Findings) {
     let message = format!(
         "CRD {}: {by} switches pruning on, unknown fields of stored objects are lost",
         item.name.name
     );
-    findings.say(Severity::Risks, message, evidence(item)).because(rendered(item)).about(&item.name);
+    findings.say(Severity::Risks, message, evidence(item, old)).because(rendered(item)).about(&item.name);
 }
 
 /// Whether a schema has a default anywhere; a property may be called so too.

@@ -140,10 +140,10 @@ declare_check! {
 
 pub(super) fn check(context: &Context<'_>, findings: &mut Findings) {
     for item in context.crds_after() {
-        let Some(old) = before(context, item) else { continue };
+        let Some(old) = context.present(item) else { continue };
         for version in served(&item.object) {
             let (Some(before), Some(after)) =
-                (context.structural(&old, version), context.structural(&item.object, version))
+                (context.structural(old.object, version), context.structural(&item.object, version))
             else {
                 continue;
             };
@@ -160,11 +160,6 @@ pub(super) fn check(context: &Context<'_>, findings: &mut Findings) {
             }
         }
     }
-}
-
-// What lives in the cluster counts; the old chart's file is what is there when nothing else is known.
-fn before(context: &Context<'_>, item: &Item) -> Option<Arc<Value>> {
-    context.live(item).cloned().or_else(|| context.item_before(item).map(|old| Arc::clone(&old.object)))
 }
 
 fn served(crd: &Value) -> Vec<&str> {

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::context::rendered;
+use super::context::{Present, rendered};
 use super::{Context, Findings};
 use crate::finding::{Evidence, Severity};
 use crate::k8s;
@@ -105,11 +105,9 @@ declare_check! {
 
 pub(super) fn check(context: &Context<'_>, findings: &mut Findings) {
     for item in context.crds_after().filter(|item| item.place != Place::Crds) {
-        let live = context.live(item);
-        let old = live.or_else(|| context.item_before(item).map(|old| &old.object));
-        let Some(old) = old else { continue };
+        let Some(Present { object: old, live }) = context.present(item) else { continue };
         for version in stored(old).into_iter().filter(|version| !versions(&item.object).contains(version)) {
-            let known = if live.is_some() { "live" } else { "old" };
+            let known = if live { "live" } else { "old" };
             let evidence = Evidence::State {
                 object: item.name.clone(),
                 detail: format!("stored versions of the {known} definition: {}", stored(old).join(", ")),

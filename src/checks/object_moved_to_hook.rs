@@ -73,8 +73,8 @@ pub(super) fn check(context: &Context<'_>, findings: &mut Findings) {
             continue;
         };
         let what = match (from, to) {
-            (Place::Templates, _) if live_keeps(context, item) => {
-                "its live keep annotation lets the hook update it in place"
+            (Place::Templates, _) if kept(context, item) => {
+                "its keep annotation lets the hook update it in place"
             }
             (Place::Templates, _) => "the upgrade deletes it before the hook makes it anew",
             (_, Place::Templates) => "the upgrade meets it without ownership metadata",
@@ -91,6 +91,6 @@ pub(super) fn check(context: &Context<'_>, findings: &mut Findings) {
     }
 }
 
-fn live_keeps(context: &Context<'_>, item: &crate::upgrade::inventory::Item) -> bool {
-    context.live(item).is_some_and(|live| super::crd_unprotected::keeps(live))
+fn kept(context: &Context<'_>, item: &crate::upgrade::inventory::Item) -> bool {
+    context.item_before(item).is_some_and(|old| context.is_kept(old))
 }

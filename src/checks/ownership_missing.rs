@@ -45,7 +45,60 @@ declare_check! {
     /// breaks: CustomResourceDefinition widgets.example.test exists and is not owned by release demo: the upgrade stops
     /// ```
     ///
+    /// A state that names no definition at all says nothing of them: the old chart's are there.
+    ///
+    /// ```yaml before
+    /// # Source: demo/crds/widgets.yaml
+    /// apiVersion: apiextensions.k8s.io/v1
+    /// kind: CustomResourceDefinition
+    /// metadata:
+    ///   name: widgets.example.test
+    /// spec: {group: example.test, names: {kind: Widget, plural: widgets}, scope: Namespaced, versions: []}
+    /// ```
+    /// ```yaml after
+    /// # Source: demo/templates/widgets.yaml
+    /// apiVersion: apiextensions.k8s.io/v1
+    /// kind: CustomResourceDefinition
+    /// metadata:
+    ///   name: widgets.example.test
+    /// spec: {group: example.test, names: {kind: Widget, plural: widgets}, scope: Namespaced, versions: []}
+    /// ```
+    /// ```yaml state
+    /// apiVersion: example.test/v1
+    /// kind: Widget
+    /// metadata: {name: a, namespace: ns}
+    /// ```
+    /// ```text finding
+    /// breaks: CustomResourceDefinition widgets.example.test exists and is not owned by release demo: the upgrade stops
+    /// ```
+    ///
     /// ## Not reported
+    /// ```yaml before
+    /// # Source: demo/crds/widgets.yaml
+    /// apiVersion: apiextensions.k8s.io/v1
+    /// kind: CustomResourceDefinition
+    /// metadata:
+    ///   name: widgets.example.test
+    /// spec: {group: example.test, names: {kind: Widget, plural: widgets}, scope: Namespaced, versions: []}
+    /// ```
+    /// ```yaml after
+    /// # Source: demo/templates/widgets.yaml
+    /// apiVersion: apiextensions.k8s.io/v1
+    /// kind: CustomResourceDefinition
+    /// metadata:
+    ///   name: widgets.example.test
+    /// spec: {group: example.test, names: {kind: Widget, plural: widgets}, scope: Namespaced, versions: []}
+    /// ```
+    /// ```yaml state
+    /// apiVersion: apiextensions.k8s.io/v1
+    /// kind: CustomResourceDefinition
+    /// metadata:
+    ///   name: widgets.example.test
+    ///   labels: {app.kubernetes.io/managed-by: Helm}
+    ///   annotations: {meta.helm.sh/release-name: demo, meta.helm.sh/release-namespace: ns}
+    /// spec: {group: example.test, names: {kind: Widget, plural: widgets}, scope: Namespaced, versions: []}
+    /// ```
+    ///
     /// ```yaml before
     /// # Source: demo/templates/config.yaml
     /// apiVersion: v1
@@ -98,15 +151,22 @@ fn exists_unowned(context: &Context<'_>, item: &Item) -> Option<Evidence> {
         return (!missing.is_empty())
             .then(|| Evidence::State { object: k8s::object_name(live), detail: missing });
     }
-    // Nothing is known of the cluster: what the old chart's crds/ brought is there, and nobody owns it.
+    // Nothing is known of it: what the old chart's crds/ brought is there, and nobody owns it.
     let old = context.before.iter().find(|old| same(old, item) && old.place == Place::Crds)?;
-    context.scene.state.is_empty().then(|| Evidence::State {
+    may_be_there(context, old).then(|| Evidence::State {
         object: old.name.clone(),
         detail: format!("created from {}, which Helm gives no ownership metadata", old.source),
     })
 }
 
-fn missing(context: &Context<'_>, live: &Value) -> String {
+/// A state that holds definitions holds all of them; one that holds objects of a kind has its definition, named or not.
+fn may_be_there(context: &Context<'_>, crd: &Item) -> bool {
+    let definitions = context.scene.state.iter().filter(|object| k8s::text(object, "/kind") == crd.name.kind);
+    definitions.count() == 0 || context.instances(&crd.object).next().is_some()
+}
+
+/// What a live object lacks to belong to the release, in words; nothing when it does.
+pub(super) fn missing(context: &Context<'_>, live: &Value) -> String {
     let wanted = [
         (label(live, "app.kubernetes.io/managed-by"), "Helm", "label app.kubernetes.io/managed-by"),
         (

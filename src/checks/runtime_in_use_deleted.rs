@@ -108,8 +108,7 @@ pub(super) fn check(context: &Context<'_>, findings: &mut Findings) {
         }
         let Some(item) = context.before.iter().find(|item| item.name == change.object) else { continue };
         let users = users(context, item);
-        let kept = context.live(item).is_some_and(|live| super::crd_unprotected::keeps(live));
-        if users.is_empty() || kept {
+        if users.is_empty() || context.is_kept(item) {
             continue;
         }
         say(item, &users, "leaves the release", findings);

@@ -1,5 +1,7 @@
 //! Nouns of Kubernetes: kinds and resources, object access, names, labels.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 
 use crate::finding::ObjectName;
@@ -108,6 +110,32 @@ pub fn object_name(object: &Value) -> ObjectName {
     }
 }
 
+/// The objects of a document: the items of a `…List`, of those in it too, or the object itself; none for a document that
+/// holds only comments.
+///
+/// Source: k8s.io/cli-runtime v0.34, `pkg/resource/visitor.go`, `FlattenListVisitor`.
+#[must_use]
+pub fn members(document: &Arc<Value>) -> Vec<Arc<Value>> {
+    let items = |object: &Arc<Value>| -> Option<Vec<Arc<Value>>> {
+        let items = object.get("items").and_then(Value::as_array)?;
+        text(object, "/kind").ends_with("List").then(|| items.iter().cloned().map(Arc::new).collect())
+    };
+    let mut queue = vec![Arc::clone(document)];
+    let mut found = Vec::new();
+    while !queue.is_empty() {
+        let mut inner = Vec::new();
+        for object in queue {
+            match items(&object) {
+                Some(items) => inner.extend(items),
+                None if object.is_null() => {}
+                None => found.push(object),
+            }
+        }
+        queue = inner;
+    }
+    found
+}
+
 /// One annotation's value.
 #[must_use]
 pub fn annotation<'v>(object: &'v Value, key: &str) -> Option<&'v str> {
@@ -123,6 +151,22 @@ pub fn label<'v>(object: &'v Value, key: &str) -> Option<&'v str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lists_are_taken_apart_and_comments_are_no_objects() {
+        let named = |name: &str| serde_json::json!({"kind": "ConfigMap", "metadata": {"name": name}});
+        let inner = serde_json::json!({"kind": "ConfigMapList", "items": [named("b")]});
+        let list = serde_json::json!({"kind": "List", "items": [inner, named("a"), null]});
+        let names = |document: Value| -> Vec<String> {
+            members(&Arc::new(document)).iter().map(|one| object_name(one).name).collect()
+        };
+        assert_eq!(names(list), ["a", "b"]);
+        assert_eq!(names(named("c")), ["c"]);
+        assert!(names(Value::Null).is_empty());
+        // Of other kinds `items` is a field like any other.
+        let menu = serde_json::json!({"kind": "Menu", "metadata": {"name": "m"}, "items": [named("d")]});
+        assert_eq!(names(menu), ["m"]);
+    }
 
     #[test]
     fn pointers_are_followed_as_json_has_them() {

@@ -27,6 +27,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::chart::{Chart, Values};
+use crate::k8s;
 
 pub use crate::chart::Helm;
 pub use checked::Checked;
@@ -92,6 +93,14 @@ pub struct Hook {
     pub weight: i64,
     /// `helm.sh/hook-delete-policy`; empty when the chart gives none.
     pub delete_policies: Vec<DeletePolicy>,
+}
+
+impl Manifest {
+    /// The objects that Helm sends for this document: a `List` is taken apart.
+    #[must_use]
+    pub fn objects(&self) -> Vec<Arc<Value>> {
+        k8s::members(&self.object)
+    }
 }
 
 /// One file below a chart's `crds/`.

@@ -273,6 +273,37 @@ mod tests {
     }
 
     #[test]
+    fn what_lies_in_lists_is_compared_as_outside_of_them() {
+        let hook = json!({"kind": "Job", "metadata": {"name": "install"}, "spec": {"template": {"spec": {
+            "containers": [], "volumes": [{"configMap": {"name": "runtimes"}}]}}}});
+        let list = |items: Value| json!({"apiVersion": "v1", "kind": "List", "items": items});
+        let runtime = |image: &str| json!({"apiVersion": "example.test/v1", "kind": "Runtime", "metadata": {"name": "torch"}, "spec": {"image": image}});
+        let config = |text: Value| json!({"kind": "ConfigMap", "metadata": {"name": "runtimes"}, "data": {"r.yaml": text.to_string()}});
+        let with = |manifests: &[Value]| {
+            let mut render = render(&[], manifests);
+            let hooks = self::render(&[], &[list(json!([hook]))]).manifests.into_iter();
+            render.hooks = hooks
+                .map(|manifest| crate::render::Hook {
+                    manifest,
+                    events: Vec::new(),
+                    weight: 0,
+                    delete_policies: Vec::new(),
+                })
+                .collect();
+            render
+        };
+        let before = with(&[list(json!([runtime("1"), config(json!({}))]))]);
+        let after = with(&[list(json!([config(list(json!([runtime("2")])))]))]);
+        let changes = diff(&before, &after);
+        let moved = changes.iter().find(|change| change.object.name == "torch").expect("it moves");
+        assert_eq!(moved.kind, ChangeKind::Moved { from: Place::Templates, to: Place::HookConfigMap });
+        assert_eq!(moved.source_after.as_deref(), Some("c/templates/x.yaml#r.yaml"));
+        assert_eq!(moved.fields.len(), 1, "{moved:?}");
+        let facts = crate::render::facts::read(&after);
+        assert_eq!(facts.runtimes.len(), 1);
+    }
+
+    #[test]
     fn paths_name_list_items_and_quote_odd_keys() {
         let old = json!({"spec": {"containers": [{"name": "a", "image": "1"}], "args": ["x"]}, "metadata": {"labels": {"a.b/c": "1"}}});
         let new = json!({"spec": {"containers": [{"name": "b"}, {"name": "a", "image": "2"}], "args": ["x", "y"]}, "metadata": {"labels": {}}});

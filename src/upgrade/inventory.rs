@@ -10,7 +10,7 @@ use crate::finding::ObjectName;
 use crate::k8s::At as _;
 use crate::k8s::{self, Gvk};
 use crate::limits::Limits;
-use crate::render::{Manifest, Render};
+use crate::render::Render;
 use crate::yaml;
 
 /// Who brings an object to the cluster.
@@ -58,26 +58,25 @@ pub struct Item {
 pub fn inventory(render: &Render) -> Vec<Item> {
     let mut items = Vec::new();
     for file in &render.crds {
-        items.extend(file.objects.iter().filter_map(|object| item(object, Place::Crds, &file.source)));
+        items.extend(file.objects.iter().flat_map(|object| members(object, Place::Crds, &file.source)));
     }
+    let manifests = render.manifests.iter().map(|manifest| (manifest, Place::Templates));
+    let hooks = render.hooks.iter().map(|hook| (&hook.manifest, Place::Hook));
     items.extend(
-        render
-            .manifests
-            .iter()
-            .filter_map(|manifest| item(&manifest.object, Place::Templates, &manifest.source)),
+        manifests
+            .chain(hooks)
+            .flat_map(|(manifest, place)| members(&manifest.object, place, &manifest.source)),
     );
-    items.extend(
-        render
-            .hooks
-            .iter()
-            .filter_map(|hook| item(&hook.manifest.object, Place::Hook, &hook.manifest.source)),
-    );
-    let mounted = mounted_config_maps(render);
-    let config_maps = render.manifests.iter().chain(render.hooks.iter().map(|hook| &hook.manifest));
-    for manifest in config_maps.filter(|manifest| is_mounted(manifest, &mounted)) {
-        items.extend(documents(manifest));
-    }
+    let mounted = mounted_config_maps(&items);
+    let applied: Vec<Item> =
+        items.iter().filter(|item| is_mounted(item, &mounted)).flat_map(documents).collect();
+    items.extend(applied);
     items
+}
+
+/// The objects of a document: Helm sends what a `List` holds, not the list.
+fn members(document: &Arc<Value>, place: Place, source: &str) -> Vec<Item> {
+    k8s::members(document).iter().filter_map(|object| item(object, place, source)).collect()
 }
 
 fn item(object: &Arc<Value>, place: Place, source: &str) -> Option<Item> {
@@ -93,10 +92,9 @@ fn item(object: &Arc<Value>, place: Place, source: &str) -> Option<Item> {
 }
 
 /// Names of ConfigMaps that pods of hooks mount.
-fn mounted_config_maps(render: &Render) -> BTreeSet<String> {
+fn mounted_config_maps(items: &[Item]) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
-    for hook in &render.hooks {
-        let object = &hook.manifest.object;
+    for Item { object, .. } in items.iter().filter(|item| item.place == Place::Hook) {
         let spec = object.at("/spec/template/spec").or_else(|| object.get("spec"));
         let volumes =
             spec.and_then(|spec| spec.get("volumes")).and_then(Value::as_array).into_iter().flatten();
@@ -105,21 +103,21 @@ fn mounted_config_maps(render: &Render) -> BTreeSet<String> {
     names
 }
 
-fn is_mounted(manifest: &Manifest, mounted: &BTreeSet<String>) -> bool {
-    k8s::text(&manifest.object, "/kind") == "ConfigMap"
-        && mounted.contains(k8s::text(&manifest.object, "/metadata/name"))
+fn is_mounted(item: &Item, mounted: &BTreeSet<String>) -> bool {
+    let brought = matches!(item.place, Place::Templates | Place::Hook);
+    brought && item.name.kind == "ConfigMap" && mounted.contains(&item.name.name)
 }
 
 /// The Kubernetes documents in a ConfigMap's values; texts that hold none give none.
-fn documents(manifest: &Manifest) -> Vec<Item> {
-    let data = manifest.object.get("data").and_then(Value::as_object).into_iter().flatten();
+fn documents(config_map: &Item) -> Vec<Item> {
+    let data = config_map.object.get("data").and_then(Value::as_object).into_iter().flatten();
     data.filter_map(|(key, text)| Some((key, text.as_str()?)))
         .flat_map(|(key, text)| {
-            let source = format!("{}#{key}", manifest.source);
+            let source = format!("{}#{key}", config_map.source);
             let objects = yaml::documents(text)
                 .filter_map(|(_, text)| yaml::to_json(text.as_bytes(), &Limits::default()).ok());
             objects
-                .filter_map(|object| item(&Arc::new(object), Place::HookConfigMap, &source))
+                .flat_map(|object| members(&Arc::new(object), Place::HookConfigMap, &source))
                 .collect::<Vec<_>>()
         })
         .collect()

@@ -14,7 +14,7 @@ use crate::chart::{Chart, Values};
 use crate::cluster::ApiResource;
 use crate::k8s::{self, Gvk, text};
 use crate::render::host::{Answers, Offline};
-use crate::render::{Options, Render};
+use crate::render::{Manifest, Options, Render};
 use crate::upgrade::actors::Renderer;
 use crate::upgrade::fate::Snapshot;
 use crate::upgrade::link::{Address, Fault, Link};
@@ -160,7 +160,7 @@ pub fn among(objects: Vec<Arc<Value>>) -> Arc<dyn Answers> {
 /// Answers `lookup` where a release is installed among other objects.
 #[must_use]
 pub fn installed(state: &[Arc<Value>], release: &Render) -> Arc<dyn Answers> {
-    let own = release.manifests.iter().map(|manifest| stored(&manifest.object));
+    let own = release.manifests.iter().flat_map(Manifest::objects).map(|object| stored(&object));
     // Of two of the same name the one that really lives is found first.
     among(state.iter().cloned().chain(own).collect())
 }

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::finding::ObjectName;
 use crate::k8s;
-use crate::render::Render;
+use crate::render::{Manifest, Render};
 
 /// One binding that applies to the account.
 #[derive(Clone, Debug)]
@@ -22,12 +22,10 @@ pub struct Grant {
 /// All bindings of a render whose subjects name the account.
 #[must_use]
 pub fn grants(render: &Render, account: &str, namespace: &str) -> Vec<Grant> {
-    let objects = || {
-        let hooks = render.hooks.iter().map(|hook| &*hook.manifest.object);
-        render.manifests.iter().map(|manifest| &*manifest.object).chain(hooks)
-    };
-    let bindings = objects().filter(|object| binds(object, account, namespace));
-    bindings.map(|binding| grant(binding, objects().map(|object| &**object))).collect()
+    let hooks = render.hooks.iter().map(|hook| &hook.manifest);
+    let objects: Vec<_> = render.manifests.iter().chain(hooks).flat_map(Manifest::objects).collect();
+    let bindings = objects.iter().filter(|object| binds(object, account, namespace));
+    bindings.map(|binding| grant(binding, objects.iter().map(|object| &**object))).collect()
 }
 
 fn binds(object: &Value, account: &str, namespace: &str) -> bool {

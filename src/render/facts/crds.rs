@@ -83,16 +83,18 @@ impl Crd {
 pub(super) fn read(render: &Render, applied: &[Applied]) -> Vec<Crd> {
     let mut found = Vec::new();
     for manifest in &render.manifests {
-        found.extend(crd(&manifest.object, Home::Template { source: manifest.source.clone() }));
+        let home = || Home::Template { source: manifest.source.clone() };
+        found.extend(manifest.objects().iter().filter_map(|object| crd(object, home())));
     }
     for file in &render.crds {
         let subchart = file.source.contains("/charts/");
-        for object in file.objects.iter() {
-            found.extend(crd(object, Home::Directory { source: file.source.clone(), subchart }));
-        }
+        let home = || Home::Directory { source: file.source.clone(), subchart };
+        let objects = file.objects.iter().flat_map(k8s::members);
+        found.extend(objects.filter_map(|object| crd(&object, home())));
     }
     for hook in &render.hooks {
-        found.extend(crd(&hook.manifest.object, Home::Hook { source: hook.manifest.source.clone() }));
+        let home = || Home::Hook { source: hook.manifest.source.clone() };
+        found.extend(hook.manifest.objects().iter().filter_map(|object| crd(object, home())));
     }
     for entry in applied {
         let (hook, config_map) = (entry.hook.clone(), entry.config_map.clone());

@@ -37,8 +37,12 @@ pub struct HookFacts {
     pub may_be_root: bool,
 }
 
-pub(super) fn read(hook: &Hook, render: &Render) -> HookFacts {
-    let object = &hook.manifest.object;
+/// A hook's object, or all that its `List` holds.
+pub(super) fn read(hook: &Hook, render: &Render) -> Vec<HookFacts> {
+    hook.manifest.objects().iter().map(|object| facts(hook, object, render)).collect()
+}
+
+fn facts(hook: &Hook, object: &Value, render: &Render) -> HookFacts {
     let pod = pod_spec(object);
     let service_account = pod.map(service_account).unwrap_or_default();
     let name = k8s::object_name(object);

@@ -11,9 +11,9 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::Render;
+use super::{Manifest, Render};
 use crate::finding::ObjectName;
-use crate::yaml;
+use crate::{k8s, yaml};
 
 pub use access::{Grant, grants};
 pub use crds::{Crd, Home, Owner};
@@ -36,7 +36,7 @@ pub struct Facts {
 /// Reads a render.
 #[must_use]
 pub fn read(render: &Render) -> Facts {
-    let hooks: Vec<_> = render.hooks.iter().map(|hook| hooks::read(hook, render)).collect();
+    let hooks: Vec<_> = render.hooks.iter().flat_map(|hook| hooks::read(hook, render)).collect();
     let applied = applied(&hooks, render);
     Facts { crds: crds::read(render, &applied), runtimes: runtimes::read(render, &applied), hooks }
 }
@@ -54,8 +54,8 @@ struct Applied {
 fn applied(hooks: &[HookFacts], render: &Render) -> Vec<Applied> {
     let mut found = Vec::new();
     for hook in hooks {
-        for config_map in render.manifests.iter().map(|manifest| &*manifest.object) {
-            let name = crate::k8s::object_name(config_map);
+        for config_map in render.manifests.iter().flat_map(Manifest::objects) {
+            let name = k8s::object_name(&config_map);
             if name.kind != "ConfigMap" || !hook.config_maps.contains(&name.name) {
                 continue;
             }
@@ -65,7 +65,7 @@ fn applied(hooks: &[HookFacts], render: &Render) -> Vec<Applied> {
                     hook: hook.object.clone(),
                     config_map: name.clone(),
                     key: key.clone(),
-                    object: Arc::new(object),
+                    object,
                 }));
             }
         }
@@ -74,11 +74,12 @@ fn applied(hooks: &[HookFacts], render: &Render) -> Vec<Applied> {
 }
 
 /// The Kubernetes objects of a text, if it is YAML.
-fn documents(text: &Value) -> impl Iterator<Item = Value> {
+fn documents(text: &Value) -> impl Iterator<Item = Arc<Value>> {
     let text = text.as_str().filter(|text| text.contains("kind:")).unwrap_or_default().to_owned();
     let limits = crate::limits::Limits::default();
     let objects: Vec<_> = yaml::documents(&text)
         .filter_map(|(_, document)| yaml::to_json(document.as_bytes(), &limits).ok())
+        .flat_map(|document| k8s::members(&Arc::new(document)))
         .filter(|object| object.get("kind").is_some() && object.get("apiVersion").is_some())
         .collect();
     objects.into_iter()

@@ -36,9 +36,9 @@ pub struct Runtime {
 
 pub(super) fn read(render: &Render, applied: &[Applied]) -> Vec<Runtime> {
     let mut found = Vec::new();
-    for manifest in render.manifests.iter().filter(|manifest| is_runtime(&manifest.object)) {
-        let source = Some(manifest.source.clone());
-        found.push(Runtime { source, ..runtime(&manifest.object) });
+    for manifest in &render.manifests {
+        let own = |object: &Arc<Value>| Runtime { source: Some(manifest.source.clone()), ..runtime(object) };
+        found.extend(manifest.objects().iter().filter(|object| is_runtime(object)).map(own));
     }
     for entry in applied.iter().filter(|entry| is_runtime(&entry.object)) {
         let applied_by = Some((entry.hook.clone(), entry.config_map.clone(), entry.key.clone()));

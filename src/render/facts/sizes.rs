@@ -47,8 +47,10 @@ pub fn sizes(render: &Render) -> Vec<Size> {
     let manifests = render.manifests.iter().map(|manifest| (&manifest.source, &*manifest.object));
     let hooks = render.hooks.iter().map(|hook| (&hook.manifest.source, &*hook.manifest.object));
     let crds = render.crds.iter().flat_map(|file| file.objects.iter().map(|object| (&file.source, object)));
-    let objects = manifests.chain(hooks).chain(crds).filter(|(_, object)| object.is_object());
-    objects.map(|(source, object)| size(source, object)).collect()
+    let objects = manifests.chain(hooks).chain(crds);
+    let objects =
+        objects.flat_map(|(source, document)| k8s::members(document).into_iter().map(move |o| (source, o)));
+    objects.filter(|(_, object)| object.is_object()).map(|(source, object)| size(source, &object)).collect()
 }
 
 fn size(source: &str, object: &Value) -> Size {

@@ -10,6 +10,7 @@ use crate::cluster::simulated::{Conditions, Simulated, namespace_object};
 use crate::cluster::{Cluster, Unreachable};
 use crate::finding::ObjectName;
 use crate::k8s::{self, Gvk};
+use crate::render::Manifest;
 use crate::upgrade::actors::helm::{Dialect, Flags};
 use crate::upgrade::actors::{self, Actor, Command, Workshop};
 use crate::upgrade::course::{Course, Order};
@@ -127,7 +128,8 @@ fn holds_release(objects: &[Value], release: &Release) -> bool {
     let there: BTreeSet<(String, String)> =
         objects.iter().map(k8s::object_name).map(|name| (name.kind, name.name)).collect();
     let of_release = || {
-        let names = release.render.manifests.iter().map(|manifest| k8s::object_name(&manifest.object));
+        let objects = release.render.manifests.iter().flat_map(Manifest::objects);
+        let names = objects.map(|object| k8s::object_name(&object));
         names.map(|name| (name.kind, name.name))
     };
     let is_workload = |kind: &str| matches!(kind, "Deployment" | "DaemonSet" | "StatefulSet");

@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::chart::Chart;
 use crate::chart::Values;
 use crate::k8s;
-use crate::render::{Options, Render};
+use crate::render::{Manifest, Options, Render};
 use crate::upgrade::actors::Renderer;
 
 /// Renders that a search may cost.
@@ -56,7 +56,8 @@ pub fn gates(
 }
 
 fn has_crds(render: &Render) -> bool {
-    render.manifests.iter().any(|manifest| k8s::text(&manifest.object, "/kind") == "CustomResourceDefinition")
+    let objects = render.manifests.iter().flat_map(Manifest::objects);
+    objects.into_iter().any(|object| k8s::text(&object, "/kind") == "CustomResourceDefinition")
 }
 
 /// Paths of all booleans; keys with dots can't be named by `--set` without escapes and are left out.

@@ -10,7 +10,7 @@ use super::{Scenario, ScenarioError, Stage};
 use crate::cluster::simulated::Conditions;
 use crate::k8s::{self, catalogue, form};
 use crate::limits::Limits;
-use crate::render::{Helm, Render};
+use crate::render::{Helm, Manifest, Render};
 use crate::upgrade::actors::helm::{Dialect, Flags, offered};
 use crate::upgrade::actors::{self};
 use crate::upgrade::fate::Snapshot;
@@ -146,12 +146,14 @@ impl Seen {
 
     /// Takes in a render.
     pub(super) fn add(&mut self, render: &Render) {
-        let hooks = render.hooks.iter().map(|hook| &**hook.manifest.object);
-        let definitions = render.crds.iter().flat_map(|file| file.objects.iter()).map(|object| &**object);
-        self.kinds_of(definitions.chain(render.manifests.iter().map(|manifest| &**manifest.object)));
-        let jobs = hooks.clone().filter(|object| k8s::text(object, "/kind") == "Job");
+        let hooks: Vec<_> = render.hooks.iter().flat_map(|hook| hook.manifest.objects()).collect();
+        let manifests: Vec<_> = render.manifests.iter().flat_map(Manifest::objects).collect();
+        let definitions: Vec<_> =
+            render.crds.iter().flat_map(|file| file.objects.iter()).flat_map(k8s::members).collect();
+        self.kinds_of(definitions.iter().chain(&manifests).map(|object| &**object));
+        let jobs = hooks.iter().filter(|object| k8s::text(object, "/kind") == "Job");
         self.jobs.extend(jobs.map(|job| k8s::text(job, "/metadata/name").to_owned()));
-        for object in render.manifests.iter().map(|manifest| &**manifest.object).chain(hooks) {
+        for object in manifests.iter().chain(&hooks) {
             for list in ["containers", "initContainers"] {
                 let containers = object.pointer(&format!("/spec/template/spec/{list}"));
                 let containers = containers.and_then(Value::as_array).into_iter().flatten();

@@ -61,25 +61,13 @@ pub(crate) fn build<'o>(
 ) -> Result<Vec<Target>, String> {
     let mut targets = Vec::new();
     let mut errors = Vec::new();
-    for object in documents.into_iter().flat_map(flatten) {
+    for object in documents.into_iter().flat_map(k8s::members) {
         match target(served, &object, namespace, forge) {
             Ok(target) => targets.push(target),
             Err(error) => errors.push(error),
         }
     }
     if errors.is_empty() { Ok(targets) } else { Err(aggregate(&errors)) }
-}
-
-/// The items of a `…List`, or the object itself; nothing for a document that holds only comments.
-fn flatten(object: &Arc<Value>) -> Vec<Arc<Value>> {
-    let items = object.get("items").and_then(Value::as_array);
-    match items {
-        Some(items) if k8s::text(object, "/kind").ends_with("List") => {
-            items.iter().map(|i| Arc::new(i.clone())).collect()
-        }
-        _ if object.is_null() => Vec::new(),
-        _ => vec![Arc::clone(object)],
-    }
 }
 
 fn target(

@@ -180,6 +180,23 @@ impl<'s> Context<'s> {
             .filter(move |object| k8s::text(object, "/kind") == kind && k8s::Gvk::of(object).group == group)
     }
 
+    /// Objects of a CRD's kind with which the rehearsals began: the live ones, or those of the built-in population.
+    #[must_use]
+    pub fn alive<'c>(&'c self, crd: &'c Value) -> Vec<&'c Arc<Value>> {
+        let live: Vec<&Arc<Value>> = self.instances(crd).collect();
+        if !self.scene.state.is_empty() {
+            return live;
+        }
+        let (group, kind) = (k8s::text(crd, "/spec/group"), k8s::text(crd, "/spec/names/kind"));
+        let alive = self.scene.rehearsals.iter().flat_map(|rehearsal| &rehearsal.alive);
+        let own =
+            alive.filter(|object| k8s::text(object, "/kind") == kind && k8s::Gvk::of(object).group == group);
+        // Every rehearsal has the same objects under the same names.
+        let named: BTreeMap<ObjectName, &Arc<Value>> =
+            own.map(|object| (k8s::object_name(object), object)).collect();
+        named.into_values().collect()
+    }
+
     /// Whether the release may be written by patches that Helm computes (Helm 3, and Helm 4 on what Helm 3 made).
     pub fn writes_client_side(&self) -> bool {
         let ways = self.scene.rehearsals.iter().flat_map(|rehearsal| &rehearsal.ways);
@@ -209,6 +226,13 @@ impl Present<'_> {
     pub fn word(&self) -> &'static str {
         if self.live { "live one" } else { "old chart's" }
     }
+}
+
+/// `Kind namespace/name`, or `Kind name`.
+#[must_use]
+pub(super) fn called(object: &ObjectName) -> String {
+    let place = if object.namespace.is_empty() { String::new() } else { format!("{}/", object.namespace) };
+    format!("{} {place}{}", object.kind, object.name)
 }
 
 /// Whether an item is a CustomResourceDefinition.

@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::context::called;
+use super::met::{Met, condition, ends, listed, operations};
 use super::rehearsal_failed::shortened;
 use super::{Context, Findings};
 use crate::finding::{Evidence, ObjectName, Severity};
-use crate::upgrade::outcome::{Operation, Outcome, Way};
 use crate::upgrade::rollout::WORKLOADS;
 use crate::upgrade::stuck::{refused, stuck};
-use crate::upgrade::trace::Step;
 
 declare_check! {
     /// The controller of an object can't reconcile it any more after a rehearsed operation, or a workload's pods do not get ready.
@@ -104,52 +104,17 @@ declare_check! {
 const GIST: usize = 300;
 
 /// Where an object was left stuck, and by which error.
+#[derive(Clone, Copy)]
 struct Stuck<'s> {
-    actor: &'s str,
-    way: &'s Way,
-    operation: &'s Operation,
-    outcome: &'s Outcome,
+    met: Met<'s>,
     error: &'s str,
-}
-
-impl Stuck<'_> {
-    /// Whether the road forward does it, without a flag that undoes the upgrade.
-    fn is_forward(&self) -> bool {
-        let undoes =
-            self.operation.flags.iter().any(|flag| super::rehearsal_failed::UNDOING.contains(&flag.as_str()));
-        matches!(self.operation.name.as_str(), "upgrade" | "upgrade again") && !undoes
-    }
-
-    fn command(&self) -> String {
-        let words = [self.actor, self.operation.name.as_str()];
-        words.into_iter().chain(self.flags()).collect::<Vec<_>>().join(" ")
-    }
-
-    /// The operation's flags beyond those of the way.
-    fn flags(&self) -> impl Iterator<Item = &str> {
-        let own = self.operation.flags.iter().filter(|flag| !self.way.flags.contains(flag));
-        own.map(String::as_str)
-    }
 }
 
 pub(super) fn check(context: &Context<'_>, findings: &mut Findings) {
     let mut found: BTreeMap<ObjectName, Vec<Stuck<'_>>> = BTreeMap::new();
-    for rehearsal in context.scene.rehearsals {
-        for way in &rehearsal.ways {
-            for operation in &way.operations {
-                for (outcome, step) in ends(operation) {
-                    for (object, error) in stuck(step) {
-                        let actor = rehearsal.actor.as_str();
-                        found.entry(object).or_default().push(Stuck {
-                            actor,
-                            way,
-                            operation,
-                            outcome,
-                            error,
-                        });
-                    }
-                }
-            }
+    for (met, step) in ends(context) {
+        for (object, error) in stuck(step) {
+            found.entry(object).or_default().push(Stuck { met, error });
         }
     }
     for (object, all) in &found {
@@ -157,35 +122,26 @@ pub(super) fn check(context: &Context<'_>, findings: &mut Findings) {
     }
 }
 
-fn ends(operation: &Operation) -> impl Iterator<Item = (&Outcome, &Step)> {
-    operation.outcomes.iter().filter_map(|outcome| Some((outcome, outcome.steps.last()?)))
+fn places<'s>(all: &[Stuck<'s>]) -> Vec<Met<'s>> {
+    all.iter().map(|stuck| stuck.met).collect()
 }
 
 fn say(object: &ObjectName, all: &[Stuck<'_>], findings: &mut Findings) {
-    let forward: Vec<&Stuck<'_>> = all.iter().filter(|stuck| stuck.is_forward()).collect();
-    let (severity, told) = if forward.is_empty() {
-        (Severity::Risks, all.iter().collect())
-    } else {
-        (Severity::Breaks, forward)
-    };
-    let always = told.iter().find(|stuck| stuck.outcome.condition.is_empty());
+    let forward: Vec<Stuck<'_>> = all.iter().filter(|stuck| stuck.met.is_forward()).copied().collect();
+    let (severity, told) =
+        if forward.is_empty() { (Severity::Risks, all.to_vec()) } else { (Severity::Breaks, forward) };
+    let met = places(&told);
+    let always = told.iter().find(|stuck| stuck.met.outcome.condition.is_empty());
     let Some(first) = always.or(told.first()) else { return };
-    let place = if object.namespace.is_empty() { String::new() } else { format!("{}/", object.namespace) };
     let fate = if is_workload(object) { "does not get ready" } else { "can't be reconciled any more" };
-    let message = format!(
-        "{} {place}{} {fate} ({}): {}",
-        object.kind,
-        object.name,
-        listed(&told),
-        shortened(first.error, GIST)
-    );
+    let message = format!("{} {fate} ({}): {}", called(object), listed(&met), shortened(first.error, GIST));
     let mut evidence = evidence(object, all).into_iter();
     let Some(leading) = evidence.next() else { return };
-    let said = findings.say(severity, message, leading).about(object).during(operations(&told));
+    let said = findings.say(severity, message, leading).about(object).during(operations(&met));
     let said = evidence.fold(said, super::findings::Said::because);
     let errors: Vec<&str> = told.iter().map(|stuck| stuck.error).collect();
     let said = advice(object, &errors).into_iter().fold(said, super::findings::Said::advise);
-    if let Some(condition) = condition(&told) {
+    if let Some(condition) = condition(&met) {
         said.when(condition);
     }
 }
@@ -194,43 +150,13 @@ fn is_workload(object: &ObjectName) -> bool {
     WORKLOADS.contains(&object.kind.as_str())
 }
 
-/// `helm3 upgrade: plain, take ownership; helm4 upgrade: plain`.
-fn listed(all: &[&Stuck<'_>]) -> String {
-    let mut ways: BTreeMap<String, Vec<&str>> = BTreeMap::new();
-    for stuck in all {
-        let ways = ways.entry(stuck.command()).or_default();
-        if !ways.contains(&stuck.way.name.as_str()) {
-            ways.push(&stuck.way.name);
-        }
-    }
-    let lines = ways.iter().map(|(command, ways)| format!("{command}: {}", ways.join(" / ")));
-    lines.collect::<Vec<_>>().join("; ")
-}
-
-fn operations(all: &[&Stuck<'_>]) -> &'static [&'static str] {
-    let only = |name: &str| all.iter().all(|stuck| stuck.operation.name.starts_with(name));
-    match () {
-        () if only("upgrade") => &["upgrade"],
-        () if only("rollback") => &["rollback"],
-        () if only("uninstall") => &["uninstall"],
-        () => &[],
-    }
-}
-
-/// The conditions under which it happens, unless it happens somewhere under none.
-fn condition(all: &[&Stuck<'_>]) -> Option<String> {
-    let always = all.iter().any(|stuck| stuck.outcome.condition.is_empty());
-    let conditions: BTreeSet<&str> = all.iter().flat_map(|stuck| stuck.outcome.conditions()).collect();
-    (!always).then(|| conditions.into_iter().collect::<Vec<_>>().join(", or "))
-}
-
 /// One piece of evidence for each error: where it was the last word.
 fn evidence(object: &ObjectName, all: &[Stuck<'_>]) -> Vec<Evidence> {
-    let mut groups: BTreeMap<String, Vec<&Stuck<'_>>> = BTreeMap::new();
+    let mut groups: BTreeMap<String, Vec<Met<'_>>> = BTreeMap::new();
     for stuck in all {
-        groups.entry(shortened(stuck.error, 2 * GIST)).or_default().push(stuck);
+        groups.entry(shortened(stuck.error, 2 * GIST)).or_default().push(stuck.met);
     }
-    let detail = |error: &str, same: &[&Stuck<'_>]| {
+    let detail = |error: &str, same: &[Met<'_>]| {
         let under = condition(same).map_or_else(String::new, |condition| format!(", when {condition}"));
         format!("{error} ({}{under})", listed(same))
     };

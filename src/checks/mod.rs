@@ -5,6 +5,7 @@
 
 mod context;
 mod findings;
+mod met;
 
 pub use context::{Compared, Context, Scene};
 pub use findings::Findings;
@@ -73,6 +74,7 @@ mod immutable_field_changed;
 mod job_stuck;
 mod kubernetes_too_old;
 mod object_moved_to_hook;
+mod object_rewritten;
 mod ownership_missing;
 mod rehearsal_failed;
 mod rehearsal_lost;
@@ -106,6 +108,7 @@ pub static CHECKS: &[Check] = checks![
     job_stuck,
     kubernetes_too_old,
     object_moved_to_hook,
+    object_rewritten,
     ownership_missing,
     rehearsal_failed,
     rehearsal_lost,

@@ -5,8 +5,11 @@ use std::sync::Arc;
 
 use super::*;
 use crate::chart::{Chart, File, Helm, Values};
+use crate::cluster::Exchange;
 use crate::render::{self, Options, Render};
+use crate::upgrade::fate::Snapshot;
 use crate::upgrade::outcome::{Operation, Outcome, Rehearsal, Start, Verdict, Way};
+use crate::upgrade::rewrites::{Rewrite, rewrites};
 use crate::upgrade::trace::Step;
 
 /// One fixture of a check's doc: blocks by their info string.
@@ -17,6 +20,9 @@ struct Fixture {
     values: String,
     values_before: Option<String>,
     notes: Vec<String>,
+    alive_before: String,
+    alive_after: String,
+    exchanges: Vec<String>,
     finding: Option<String>,
 }
 
@@ -64,6 +70,9 @@ fn flush(blocks: &mut Vec<(String, String)>, found: &mut Vec<Fixture>) {
         values: block("yaml values").unwrap_or_default(),
         values_before: block("yaml values before"),
         notes: block("text notes").unwrap_or_default().lines().map(str::to_owned).collect(),
+        alive_before: block("yaml alive before").unwrap_or_default(),
+        alive_after: block("yaml alive after").unwrap_or_default(),
+        exchanges: block("text exchanges").unwrap_or_default().lines().map(str::to_owned).collect(),
         finding: block("text finding"),
     });
     blocks.clear();
@@ -117,12 +126,7 @@ fn run_on(fixture: &Fixture) -> Vec<Finding> {
     let in_force = crate::upgrade::rehearse::values_in_force(&values_before, &values);
     let (before, after) =
         (Arc::new(rendered(&chart_before, &values_before, 1)), Arc::new(rendered(&chart_after, in_force, 2)));
-    let state: Vec<Arc<serde_json::Value>> = crate::yaml::documents(&fixture.state)
-        .map(|(_, text)| {
-            Arc::new(crate::yaml::to_json(text.as_bytes(), &crate::limits::Limits::default()).unwrap())
-        })
-        .filter(|object| object.is_object())
-        .collect();
+    let state = objects(&fixture.state);
     let scene = Scene {
         before: &before,
         after: &after,
@@ -139,9 +143,27 @@ fn run_on(fixture: &Fixture) -> Vec<Finding> {
     run(&Context::new(&scene, &Compared::new(scene.before, scene.after)))
 }
 
-/// An upgrade in whose course the notes of a fixture were made.
+fn objects(text: &str) -> Vec<Arc<serde_json::Value>> {
+    let limits = crate::limits::Limits::default();
+    let documents = crate::yaml::documents(text);
+    let read = documents.map(|(_, text)| Arc::new(crate::yaml::to_json(text.as_bytes(), &limits).unwrap()));
+    read.filter(|object| object.is_object()).collect()
+}
+
+/// What somebody else changed between the two looks of a fixture.
+fn rewritten(fixture: &Fixture) -> Vec<Rewrite> {
+    let look = |text: &str| Snapshot::new(objects(text));
+    let exchange = |line: &String| {
+        let (by, request) = line.split_once(' ').unwrap();
+        Exchange { at: 0.0, by: by.into(), request: request.into(), status: 200, message: String::new() }
+    };
+    let exchanges: Vec<Exchange> = fixture.exchanges.iter().map(exchange).collect();
+    rewrites(&look(&fixture.alive_before), &look(&fixture.alive_after), &exchanges, "helm3")
+}
+
+/// An upgrade in whose course the notes of a fixture were made, from and to what it shows alive.
 fn rehearsals(fixture: &Fixture) -> Vec<Rehearsal> {
-    if fixture.notes.is_empty() {
+    if fixture.notes.is_empty() && fixture.alive_before.is_empty() {
         return Vec::new();
     }
     let upgrade = || "upgrade".to_owned();
@@ -156,6 +178,7 @@ fn rehearsals(fixture: &Fixture) -> Vec<Rehearsal> {
         lost_objects: Vec::new(),
         exchanges: Vec::new(),
         notes: fixture.notes.clone(),
+        rewritten: rewritten(fixture),
     };
     let outcome = Outcome {
         condition: String::new(),
@@ -180,6 +203,7 @@ fn rehearsals(fixture: &Fixture) -> Vec<Rehearsal> {
         version: "3.22".into(),
         start: Start::BuiltIn,
         population: Vec::new(),
+        alive: objects(&fixture.alive_before),
         unserved: Vec::new(),
         secrets: Default::default(),
         obstacle: String::new(),
@@ -252,7 +276,7 @@ fn checks_stand_in_order_and_every_file_is_listed() {
     let (last, others) = ids.split_last().unwrap();
     assert_eq!(*last, "unexplained");
     assert!(others.is_sorted(), "{ids:?}");
-    let framework = ["mod", "context", "findings", "tests"];
+    let framework = ["mod", "context", "findings", "met", "tests"];
     let files: BTreeSet<String> = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/src/checks"))
         .unwrap()
         .map(|entry| entry.unwrap().path().file_stem().unwrap().to_str().unwrap().to_owned())

@@ -20,6 +20,7 @@ fn outcome(condition: &str, verdict: Verdict, lost: Vec<ObjectName>) -> Outcome 
         lost_objects: lost.clone(),
         exchanges: Vec::new(),
         notes: vec!["note".into()],
+        rewritten: Vec::new(),
     };
     Outcome { condition: condition.into(), also: Vec::new(), verdict, lost, steps: vec![step] }
 }
@@ -75,6 +76,7 @@ fn report() -> Report {
             version: "3.22".into(),
             start: Start::BuiltIn,
             population: Vec::new(),
+            alive: Vec::new(),
             unserved: Vec::new(),
             secrets: Default::default(),
             origins: Vec::new(),

@@ -206,6 +206,7 @@ mod tests {
             lost_objects: Vec::new(),
             exchanges: Vec::new(),
             notes: Vec::new(),
+            rewritten: Vec::new(),
         };
         let (condition, also, lost) = (condition.to_owned(), Vec::new(), Vec::new());
         Outcome { condition, also, verdict, lost, steps: vec![step] }

@@ -10,6 +10,7 @@ use crate::upgrade::actors::helm::{Dialect, Flags};
 use crate::upgrade::actors::{self, Command, Subject, Terminal, Workshop};
 use crate::upgrade::fate::{self, Snapshot};
 use crate::upgrade::lookups;
+use crate::upgrade::rewrites::{Rewrite, rewrites};
 use crate::upgrade::rollout;
 use crate::upgrade::secrets::Secrets;
 use crate::upgrade::stuck;
@@ -27,7 +28,12 @@ pub struct Course<W> {
     troubles: Vec<String>,
     /// Workloads whose pods were not ready when it began.
     unready: Option<Arc<BTreeSet<ObjectName>>>,
+    /// What was rewritten while the next command was prepared.
+    rewritten: Vec<Rewrite>,
 }
+
+/// The operation of steps that no outcome shows; what they set going is told with the next.
+pub const PREPARATION: &str = "prepare";
 
 impl<W: World + Clone> Clone for Course<W> {
     fn clone(&self) -> Self {
@@ -45,6 +51,7 @@ impl<W: World + Clone> Course<W> {
             last: self.last.clone(),
             troubles: self.troubles.clone(),
             unready: self.unready.clone(),
+            rewritten: self.rewritten.clone(),
         }
     }
 }
@@ -68,7 +75,14 @@ pub struct Order<'o> {
 impl<W: World> Course<W> {
     /// Begins with a cluster as it is.
     pub fn new(world: W) -> Self {
-        Self { world, secrets: Secrets::default(), last: None, troubles: Vec::new(), unready: None }
+        Self {
+            world,
+            secrets: Secrets::default(),
+            last: None,
+            troubles: Vec::new(),
+            unready: None,
+            rewritten: Vec::new(),
+        }
     }
 
     /// The cluster's objects when the last step had settled.
@@ -133,6 +147,12 @@ impl<W: World> Course<W> {
         notes.extend(fate::waiting(&after, &events));
         let workloads = rollout::unfinished(&after).into_iter().filter(|(name, _)| !unready.contains(name));
         notes.extend(workloads.map(|(name, reason)| rollout::note(&name, &reason)));
+        let exchanges = self.world.take_exchanges().unwrap_or(asked);
+        self.rewritten.extend(rewrites(&before, &after, &exchanges, actor));
+        let rewritten = match operation {
+            PREPARATION => Vec::new(),
+            _ => std::mem::take(&mut self.rewritten),
+        };
         let step = Step {
             operation: operation.to_owned(),
             actor: actor.to_owned(),
@@ -142,8 +162,9 @@ impl<W: World> Course<W> {
             stderr: terminal.stderr,
             lost_objects: fate::lost(&before, &events, release_namespace),
             events,
-            exchanges: self.world.take_exchanges().unwrap_or(asked),
+            exchanges,
             notes,
+            rewritten,
         };
         self.troubles = stuck::remaining(&step);
         Ok(step)
@@ -152,6 +173,7 @@ impl<W: World> Course<W> {
     /// Begins anew: what could not be brought on before is not the doing of what comes now.
     pub fn forget_troubles(&mut self) {
         self.troubles.clear();
+        self.rewritten.clear();
         self.unready = None;
     }
 

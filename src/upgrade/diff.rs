@@ -278,7 +278,7 @@ mod tests {
             "containers": [], "volumes": [{"configMap": {"name": "runtimes"}}]}}}});
         let list = |items: Value| json!({"apiVersion": "v1", "kind": "List", "items": items});
         let runtime = |image: &str| json!({"apiVersion": "example.test/v1", "kind": "Runtime", "metadata": {"name": "torch"}, "spec": {"image": image}});
-        let config = |text: Value| json!({"kind": "ConfigMap", "metadata": {"name": "runtimes"}, "data": {"r.yaml": text.to_string()}});
+        let config = |text: Value| json!({"kind": "ConfigMap", "metadata": {"name": "runtimes"}, "data": {"r.yaml": crate::yaml::from_json(&text)}});
         let with = |manifests: &[Value]| {
             let mut render = render(&[], manifests);
             let hooks = self::render(&[], &[list(json!([hook]))]).manifests.into_iter();

@@ -76,11 +76,32 @@ impl Snapshot {
             .map(|(_, object)| object)
     }
 
+    /// One object.
+    #[must_use]
+    pub fn find(&self, group: &str, name: &ObjectName) -> Option<&Arc<Value>> {
+        self.objects.get(&(group.to_owned(), name.clone()))
+    }
+
+    /// All CustomResourceDefinitions.
+    pub fn definitions(&self) -> impl Iterator<Item = &Arc<Value>> {
+        self.objects.values().filter(|object| k8s::text(object, "/kind") == "CustomResourceDefinition")
+    }
+
+    /// Objects that live on under their UID and are not the very same, here and in a later look.
+    pub fn living<'s>(
+        &'s self,
+        later: &'s Self,
+    ) -> impl Iterator<Item = (&'s ObjectName, &'s Arc<Value>, &'s Arc<Value>)> {
+        let uid = |object: &Value| k8s::text(object, "/metadata/uid").to_owned();
+        let both = self.objects.iter().filter_map(|(key, old)| Some((&key.1, old, later.objects.get(key)?)));
+        both.filter(move |(_, old, new)| !Arc::ptr_eq(old, new) && uid(old) == uid(new))
+    }
+
     /// Groups and kinds that the cluster's CustomResourceDefinitions define.
     fn custom_kinds(&self) -> BTreeSet<(&str, &str)> {
-        let crds =
-            self.objects.values().filter(|object| k8s::text(object, "/kind") == "CustomResourceDefinition");
-        crds.map(|crd| (k8s::text(crd, "/spec/group"), k8s::text(crd, "/spec/names/kind"))).collect()
+        self.definitions()
+            .map(|crd| (k8s::text(crd, "/spec/group"), k8s::text(crd, "/spec/names/kind")))
+            .collect()
     }
 }
 
@@ -148,7 +169,8 @@ pub fn waiting(after: &Snapshot, events: &[Event]) -> Vec<String> {
 /// How a note on an object begins that is neither kept nor gone.
 pub const WAITS: &str = "is being deleted and waits for its finalizers";
 
-fn is_terminating(object: &Value) -> bool {
+/// Whether an object is being deleted.
+pub(super) fn is_terminating(object: &Value) -> bool {
     object.at("/metadata/deletionTimestamp").is_some()
 }
 

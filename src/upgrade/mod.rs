@@ -14,6 +14,7 @@ pub mod record;
 pub mod rehearse;
 pub mod release;
 pub mod renders;
+pub mod rewrites;
 pub mod scenario;
 pub mod secrets;
 pub mod sizes;

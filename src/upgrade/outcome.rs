@@ -1,8 +1,10 @@
 //! What a rehearsal says: per actor the ways through the upgrade, per way the operations, per operation every outcome.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use serde::Serialize;
+use serde_json::Value;
 
 use crate::finding::ObjectName;
 use crate::upgrade::fate::wrote;
@@ -191,6 +193,9 @@ pub struct Rehearsal {
     pub start: Start,
     /// Objects alive before the first step, the release's own included.
     pub population: Vec<ObjectName>,
+    /// The objects of the population.
+    #[serde(skip)]
+    pub alive: Vec<Arc<Value>>,
     /// Handed-in objects that fit no kind that is served: they took no part.
     pub unserved: Vec<ObjectName>,
     /// Releases that installing the old chart did not simply make.

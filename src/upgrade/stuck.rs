@@ -95,6 +95,7 @@ mod tests {
             lost_objects: Vec::new(),
             exchanges: Vec::new(),
             notes: notes.iter().map(|note| (*note).to_owned()).collect(),
+            rewritten: Vec::new(),
         }
     }
 

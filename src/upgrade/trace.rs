@@ -4,6 +4,7 @@ use serde::Serialize;
 
 pub use crate::cluster::Exchange;
 use crate::finding::ObjectName;
+use crate::upgrade::rewrites::Rewrite;
 
 /// What became of one object between the start and the settled end of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -71,4 +72,7 @@ pub struct Step {
     pub exchanges: Vec<Exchange>,
     /// What was noticed on the way: leader changes, refused webhook calls, jobs that can't resume.
     pub notes: Vec<String>,
+    /// Living objects whose spec somebody else changed, also in what was prepared for this step.
+    #[serde(skip)]
+    pub rewritten: Vec<Rewrite>,
 }

@@ -3,13 +3,13 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{Plan, side_by_side};
 use crate::cluster::simulated::{Conditions, Simulated, namespace_object};
 use crate::cluster::{Cluster, Unreachable};
 use crate::finding::ObjectName;
-use crate::k8s::{self, Gvk};
+use crate::k8s::{self, At as _, Gvk};
 use crate::render::Manifest;
 use crate::upgrade::actors::helm::{Dialect, Flags};
 use crate::upgrade::actors::{self, Actor, Command, Workshop};
@@ -182,7 +182,22 @@ fn load(world: &mut Simulated, objects: &[Value]) {
     }
     missing.retain(|name| world.get("", "Namespace", "", name).is_none());
     world.load(missing.iter().map(|name| namespace_object(name)));
-    world.load(objects.iter().cloned());
+    world.load(objects.iter().map(tracked));
+}
+
+/// What a controller made is its own. Where `managedFields` were left out, as kubectl does unless it is told otherwise, nobody
+/// else is taken for one who keeps its fields: a first apply would put the whole object down to "before-first-apply", and
+/// what the controller takes away later would stay.
+fn tracked(object: &Value) -> Value {
+    let mut object = object.clone();
+    let owners = object.at("/metadata/ownerReferences").and_then(Value::as_array);
+    let is_made = owners.is_some_and(|owners| owners.iter().any(|owner| owner["controller"] == true));
+    let nobody = json!([{"manager": "unknown", "operation": "Update", "apiVersion": k8s::text(&object, "/apiVersion"),
+        "fieldsType": "FieldsV1", "fieldsV1": {}}]);
+    if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut).filter(|_| is_made) {
+        metadata.entry("managedFields").or_insert(nobody);
+    }
+    object
 }
 
 /// Objects of kinds that neither the server nor any definition knows: no request can reach them, so they are taken out

@@ -52,12 +52,19 @@ pub(super) fn gather(tries: Vec<Try>) -> Vec<Outcome> {
     outcomes
 }
 
+/// The first of tries that end alike, with what any of them rewrote.
+fn joined(mut first: Step, other: Step) -> Step {
+    let more = other.rewritten.into_iter().filter(|one| !first.rewritten.contains(one)).collect::<Vec<_>>();
+    first.rewritten.extend(more);
+    first
+}
+
 fn outcome(group: Vec<Try>, alone: bool) -> Option<Outcome> {
     let verdict = group.first()?.verdict();
     let conditions = group.iter().flat_map(|one| &one.conditions).filter(|condition| !condition.is_empty());
     let mut conditions: Vec<String> = conditions.cloned().collect();
     conditions.dedup();
-    let step = group.into_iter().next()?.step;
+    let step = group.into_iter().map(|one| one.step).reduce(joined)?;
     let lost = step.lost_objects.clone();
     let (condition, also) = match (alone, conditions.split_first()) {
         (true, _) | (_, None) => (String::new(), Vec::new()),

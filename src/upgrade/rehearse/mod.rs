@@ -89,7 +89,9 @@ pub fn rehearse(actor: &dyn Actor, plan: &Plan, shared: &Shared<'_>) -> Result<R
         base.course.secrets = secrets.clone();
         base.course.snapshot()?.secrets().for_each(|secret| secrets.add(secret));
         if rehearsal.population.is_empty() {
-            rehearsal.population = base.course.snapshot()?.names().cloned().collect();
+            let snapshot = base.course.snapshot()?;
+            rehearsal.population = snapshot.names().cloned().collect();
+            rehearsal.alive = snapshot.objects().cloned().collect();
         }
         rehearsal.unserved.extend(base.unserved.iter().cloned());
         bases.push(base);
@@ -115,6 +117,7 @@ fn begun(actor: &dyn Actor, plan: &Plan, secrets: &Secrets) -> Rehearsal {
         version: format!("{}.{}", helm.major, helm.minor),
         start: plan.state.as_ref().map_or(Start::BuiltIn, |state| Start::State(state.name.clone())),
         population: Vec::new(),
+        alive: Vec::new(),
         unserved: Vec::new(),
         origins: Vec::new(),
         obstacle: String::new(),

@@ -44,7 +44,9 @@ pub fn rehearse_real<W: World>(
         secrets.redact(&mut rehearsal);
         return Ok(rehearsal);
     }
-    rehearsal.population = road.course.snapshot()?.names().cloned().collect();
+    let snapshot = road.course.snapshot()?;
+    rehearsal.population = snapshot.names().cloned().collect();
+    rehearsal.alive = snapshot.objects().cloned().collect();
     rehearsal.ways = road.ways()?;
     secrets.redact(&mut rehearsal);
     Ok(rehearsal)

@@ -279,6 +279,7 @@ impl Stage<'_> {
             version: String::new(),
             start: Start::State("case".to_owned()),
             population: Vec::new(),
+            alive: Vec::new(),
             unserved: Vec::new(),
             secrets: Default::default(),
             obstacle: String::new(),

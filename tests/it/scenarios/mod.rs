@@ -1,6 +1,6 @@
 //! Recorded upgrades of Kubeflow Trainer, played on the simulated server and compared with what really happened.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -151,6 +151,7 @@ impl Run {
         }
         if record["events"].is_array() {
             complaints.extend(self.fates(record, main));
+            complaints.extend(rewrites(record, &steps[main]));
         }
         complaints
     }
@@ -175,6 +176,32 @@ impl Run {
         }
         complaints
     }
+}
+
+/// Kinds of objects that only users and managers write: no chart brings one.
+const USERS: &[&str] = &["JobSet", "TrainJob"];
+
+/// Differences between the users' objects that were not as before when Helm was through, and those of which the step says
+/// that somebody else rewrote them.
+fn rewrites(record: &Value, step: &Step) -> Vec<String> {
+    if !step.actor.starts_with("helm") || record["command"].as_str().is_none_or(|it| !it.starts_with("helm"))
+    {
+        return Vec::new();
+    }
+    let is_users = |object: &str| USERS.iter().any(|kind| object.split('/').next() == Some(kind));
+    let parts = ["spec", "labels", "annotations"].map(Value::from);
+    let events = record["events"].as_array().unwrap().iter().filter(|event| {
+        let changed = event["changed"].as_array().into_iter().flatten();
+        event["action"] == "updated" && changed.into_iter().any(|part| parts.contains(part))
+    });
+    let recorded: BTreeSet<&str> =
+        events.filter_map(|event| event["object"].as_str()).filter(|object| is_users(object)).collect();
+    let told: BTreeSet<String> =
+        step.rewritten.iter().map(|one| one.object.to_string()).filter(|object| is_users(object)).collect();
+    if told.iter().map(String::as_str).eq(recorded.iter().copied()) {
+        return Vec::new();
+    }
+    vec![format!("rewritten were {recorded:?}, told are {told:?}")]
 }
 
 #[test]

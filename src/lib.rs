@@ -10,7 +10,7 @@
 //! 6. [`report`]: findings and outcomes become text, Markdown, JSON or HTML.
 //!
 //! Below the stages lie the languages they read ([`template`], [`yaml`], [`schema`], [`cel`], [`version`]), the nouns of
-//! Kubernetes ([`k8s`]) and the currency that travels between all of them ([`finding`], [`limits`]).
+//! Kubernetes ([`k8s`]) and the currency that travels between all of them ([`finding`], [`limits`]) and Go's way with strings ([`go`]).
 //! [`cli`] is the rim: the only place that prints, reads the environment or decides an exit code.
 
 pub mod source;
@@ -42,6 +42,8 @@ pub mod k8s;
 pub mod finding;
 
 pub mod limits;
+
+pub mod go;
 
 pub mod cli;
 

@@ -7,9 +7,9 @@ use std::sync::Arc;
 use flate2::bufread::MultiGzDecoder;
 use tar::EntryType;
 
-use super::go_text::quote;
 use super::helm::Helm;
 use super::{Error, File};
+use crate::go::quote;
 use crate::limits::Limits;
 
 /// A UTF-8 byte order mark, which Helm takes off every file of a chart.

@@ -1,63 +1,6 @@
-//! Go's `%q` and `%v`, for the few values that Helm prints in its messages about charts.
-
-use std::fmt::Write as _;
+//! Go's `%v`, for the few values that Helm prints in its messages about charts.
 
 use serde_json::Value;
-
-/// A string as `strconv.Quote` writes it.
-#[must_use]
-pub fn quote(text: &str) -> String {
-    let mut out = String::with_capacity(text.len() + 2);
-    out.push('"');
-    for c in text.chars() {
-        quote_char(&mut out, c);
-    }
-    out.push('"');
-    out
-}
-
-fn quote_char(out: &mut String, c: char) {
-    match c {
-        '"' => out.push_str("\\\""),
-        '\\' => out.push_str("\\\\"),
-        '\u{7}' => out.push_str("\\a"),
-        '\u{8}' => out.push_str("\\b"),
-        '\u{c}' => out.push_str("\\f"),
-        '\n' => out.push_str("\\n"),
-        '\r' => out.push_str("\\r"),
-        '\t' => out.push_str("\\t"),
-        '\u{b}' => out.push_str("\\v"),
-        c if is_print(c) => out.push(c),
-        c if u32::from(c) < 0x80 => {
-            let _ = write!(out, "\\x{:02x}", u32::from(c));
-        }
-        c if u32::from(c) < 0x1_0000 => {
-            let _ = write!(out, "\\u{:04x}", u32::from(c));
-        }
-        c => {
-            let _ = write!(out, "\\U{:08x}", u32::from(c));
-        }
-    }
-}
-
-/// Go's `unicode.IsPrint`: letters, marks, numbers, punctuation, symbols and the ASCII space.
-#[must_use]
-pub fn is_print(c: char) -> bool {
-    match c {
-        ' ' | '\'' | '"' | '\\' => true,
-        // Combining marks are printable in Go, though Rust's debug form escapes them.
-        c if u32::from(c) >= 0x300 && !c.is_control() && !c.is_whitespace() => {
-            c.escape_debug().len() == 1 || is_mark(c)
-        }
-        c => c.escape_debug().len() == 1 && !c.is_whitespace(),
-    }
-}
-
-fn is_mark(c: char) -> bool {
-    matches!(u32::from(c), 0x300..=0x36f | 0x483..=0x489 | 0x591..=0x5bd | 0x610..=0x61a | 0x64b..=0x65f
-        | 0x900..=0x903 | 0x93a..=0x94f | 0xe31..=0xe3a | 0xe47..=0xe4e | 0x1ab0..=0x1aff | 0x1dc0..=0x1dff
-        | 0x20d0..=0x20ff | 0xfe00..=0xfe0f | 0xfe20..=0xfe2f | 0xe0100..=0xe01ef)
-}
 
 /// A value as `fmt.Sprintf("%v", v)` prints it.
 #[must_use]
@@ -134,10 +77,5 @@ mod tests {
     fn prints_like_go() {
         let value = serde_json::json!({"b": [1, 2.5, null], "a": {"x": true}});
         assert_eq!(print(&value), "map[a:map[x:true] b:[1 2.5 <nil>]]");
-    }
-
-    #[test]
-    fn quotes_like_go() {
-        assert_eq!(quote("a\"b\\\n\u{1}é\u{2028}"), "\"a\\\"b\\\\\\n\\x01é\\u2028\"");
     }
 }

@@ -3,9 +3,9 @@
 use serde_json::{Map, Value};
 
 use super::go_json::{self, Place, kind, unmarshal};
-use super::go_text::{is_print, quote};
 use super::helm::Helm;
 use super::{Dependency, Error, Metadata};
+use crate::go::{is_print, quote};
 use crate::limits::Limits;
 use crate::version::Version;
 use crate::yaml;

@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use super::go_text::{is_print, quote};
 use super::helm::Helm;
+use crate::go::{is_print, quote};
 
 /// Collects the lines that one Helm would print; they are complete but for the line break.
 #[derive(Clone, Debug)]

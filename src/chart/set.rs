@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value};
 
-use super::go_text::quote;
 use super::helm::Helm;
+use crate::go::quote;
 
 /// Largest list index (Helm's `MaxIndex`).
 const MAX_INDEX: usize = 65_536;

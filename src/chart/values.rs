@@ -2,10 +2,11 @@
 
 use serde_json::{Map, Value};
 
-use super::go_text::{print, quote};
+use super::go_text::print;
 use super::helm::Helm;
 use super::notice::Notices;
 use super::{Chart, Error, Values};
+use crate::go::quote;
 use crate::limits::Limits;
 use crate::yaml;
 

@@ -6,7 +6,8 @@
 use clap::builder::ArgAction;
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
 
-use crate::chart::{Helm, go_text};
+use crate::chart::Helm;
+use crate::go::quote;
 use crate::template::funcs::duration;
 
 use super::postrender;
@@ -196,19 +197,15 @@ fn go_bool(text: &str) -> Result<bool, String> {
     match text {
         "1" | "t" | "T" | "true" | "TRUE" | "True" => Ok(true),
         "0" | "f" | "F" | "false" | "FALSE" | "False" => Ok(false),
-        _ => Err(format!("strconv.ParseBool: parsing {}: invalid syntax", go_text::quote(text))),
+        _ => Err(format!("strconv.ParseBool: parsing {}: invalid syntax", quote(text))),
     }
 }
 
 /// Helm v4.3.1 `pkg/cmd/helpers.go`: strategies, and the truth values of Helm 3.
 fn wait_fault(value: &str) -> Option<String> {
     let known = matches!(value, "" | "watcher" | "hookOnly" | "legacy" | "true" | "false");
-    let fault = || {
-        format!(
-            "invalid wait input {}. Valid inputs are watcher, hookOnly, and legacy",
-            go_text::quote(value)
-        )
-    };
+    let fault =
+        || format!("invalid wait input {}. Valid inputs are watcher, hookOnly, and legacy", quote(value));
     (!known).then(fault)
 }
 
@@ -223,7 +220,7 @@ fn int_fault(text: &str) -> Option<String> {
         })
         .unwrap_or((&digits, 10));
     let digits = digits.replace('_', "");
-    let fault = |what: &str| Some(format!("strconv.ParseInt: parsing {}: {what}", go_text::quote(text)));
+    let fault = |what: &str| Some(format!("strconv.ParseInt: parsing {}: {what}", quote(text)));
     match i64::from_str_radix(&digits, base) {
         Ok(_) => None,
         Err(_) if !digits.is_empty() && digits.chars().all(|c| c.is_digit(base)) => {
@@ -234,7 +231,7 @@ fn int_fault(text: &str) -> Option<String> {
 }
 
 fn float_fault(text: &str) -> Option<String> {
-    let fault = |what: &str| Some(format!("strconv.ParseFloat: parsing {}: {what}", go_text::quote(text)));
+    let fault = |what: &str| Some(format!("strconv.ParseFloat: parsing {}: {what}", quote(text)));
     match text.parse::<f32>() {
         Ok(number) if number.is_infinite() && text.contains(|c: char| c.is_ascii_digit()) => {
             fault("value out of range")
@@ -338,7 +335,7 @@ impl HelmFlags {
                 return Err(format!("unknown flag: --{}", flag.name));
             }
             if let Some(fault) = flag.fault(value, helm) {
-                let (value, shown) = (go_text::quote(value), flag.shown());
+                let (value, shown) = (quote(value), flag.shown());
                 return Err(format!("invalid argument {value} for \"{shown}\" flag: {fault}"));
             }
             if helm.major >= 4 {
@@ -371,7 +368,7 @@ impl HelmFlags {
             (_, Some(value)) => {
                 let choice = if matches!(value, "false" | "none") { "" } else { "\"none\", " };
                 let comma = if choice.is_empty() { "" } else { "," };
-                let value = go_text::quote(value);
+                let value = quote(value);
                 Err(format!(
                     "invalid dry-run value ({value}). Must be {choice}\"server\"{comma} or \"client\""
                 ))

@@ -10,7 +10,8 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::chart::{Helm, go_text};
+use crate::chart::Helm;
+use crate::go::quote;
 use crate::source::directory::{absolute, in_go_words};
 
 /// How long a post-renderer may take.
@@ -38,9 +39,8 @@ pub(crate) fn find(name: &str, helm: Helm) -> Result<Option<PathBuf>, String> {
     } else {
         search(name).ok_or_else(|| "executable file not found in $PATH".to_owned())
     };
-    let found = found.map_err(|error| {
-        format!("unable to find binary at {name}: exec: {}: {error}", go_text::quote(name))
-    })?;
+    let found =
+        found.map_err(|error| format!("unable to find binary at {name}: exec: {}: {error}", quote(name)))?;
     Ok(Some(PathBuf::from(absolute(&found))))
 }
 

@@ -7,7 +7,7 @@ use std::io;
 use std::path::Path;
 
 use super::args::Template;
-use crate::chart::{Helm, go_text};
+use crate::chart::Helm;
 use crate::source::directory;
 
 /// Largest certificate or key, in bytes; more than any has.
@@ -46,8 +46,9 @@ fn three(cert: &str, key: &str, ca: &str) -> Result<(), String> {
 }
 
 fn four(cert: &str, key: &str, ca: &str) -> Result<(), String> {
-    let named =
-        |what: &str, path: &str| read(path).map_err(|why| format!("{what}: {}: {why}", go_text::quote(path)));
+    let named = |what: &str, path: &str| {
+        read(path).map_err(|why| format!("{what}: {}: {why}", crate::go::quote(path)))
+    };
     let both = if cert.is_empty() && key.is_empty() {
         Ok((Vec::new(), Vec::new()))
     } else {

@@ -9,7 +9,8 @@ use super::charts::{self, Loaded};
 use super::exit::{Error, Exit};
 use super::machine::Machine;
 use super::{output_dir, postrender, registry, settings, terminal};
-use crate::chart::{Helm, Values, go_text};
+use crate::chart::{Helm, Values};
+use crate::go::quote;
 use crate::limits::Limits;
 use crate::render::print::{chosen, document, hooks, release_manifest};
 use crate::render::{self, Options, PrintOptions, Render};
@@ -31,7 +32,7 @@ pub(crate) fn run(arguments: &Template, global: &Global) -> Result<Exit, Error> 
         Err(error) => return Ok(refuse(&render::Error::before(error))),
     };
     if is_path(reference) && !Path::new(reference).exists() {
-        return Ok(refuse(&render::Error::before(format!("path {} not found", go_text::quote(reference)))));
+        return Ok(refuse(&render::Error::before(format!("path {} not found", quote(reference)))));
     }
     let reference = match source(arguments, reference, helm)? {
         Ok(reference) => reference,

@@ -67,7 +67,7 @@ const KUBERNETES: &[((u8, u8), u8)] = &[
 
 /// `ParseGeneric` of `k8s.io/apimachinery` `pkg/util/version`: dotted numbers and any suffix.
 fn parse_generic(text: &str) -> Result<Vec<String>, String> {
-    let quoted = crate::chart::go_text::quote(text);
+    let quoted = crate::go::quote(text);
     let bare = text.trim_start();
     let bare = bare.strip_prefix('v').unwrap_or(bare);
     let mut numbers = Vec::new();

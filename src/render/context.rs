@@ -64,7 +64,7 @@ fn table(values: &Value, path: &str) -> Result<Value, Fault> {
     let ty = values.as_map().map_or(&HELM4_VALUES, Map::ty);
     match descend(values, path) {
         Ok(table) => Ok(Value::Map(table.with_type(ty))),
-        Err(part) => Err(Fault::new(format!("{} is not a table", crate::chart::go_text::quote(&part)))),
+        Err(part) => Err(Fault::new(format!("{} is not a table", crate::go::quote(&part)))),
     }
 }
 
@@ -79,7 +79,7 @@ fn path_value(values: &Value, path: &str) -> Result<Value, Fault> {
     };
     match table.and_then(|table| table.get(key)) {
         Some(value) if value.as_map().is_none() => Ok(value),
-        _ => Err(Fault::new(format!("{} is not a value", crate::chart::go_text::quote(key)))),
+        _ => Err(Fault::new(format!("{} is not a value", crate::go::quote(key)))),
     }
 }
 

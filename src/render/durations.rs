@@ -52,9 +52,8 @@ fn read(value: &Value) -> Result<i64, String> {
         Value::Nil => Err("invalid duration".to_owned()),
         Value::String(text) => {
             let whole = text.lossy();
-            read_text(whole.trim()).unwrap_or_else(|| {
-                Err(format!("could not parse duration {}", crate::template::quote::quote(text)))
-            })
+            read_text(whole.trim())
+                .unwrap_or_else(|| Err(format!("could not parse duration {}", crate::go::quote(text))))
         }
         Value::Float(seconds) => of_seconds(*seconds),
         Value::Uint64(seconds) => whole_seconds(i128::from(*seconds)),

@@ -71,7 +71,7 @@ fn tpl(engine: &mut dyn Engine, text: &Value, data: &Value) -> Result<GoStr, Fau
         Ok(out) => Ok(without_no_value(out)),
         Err(error) if error.stage == Stage::Limit => Err(Fault::from(error)),
         Err(error) => {
-            let quoted = crate::template::quote::quote(&text);
+            let quoted = crate::go::quote(&text);
             let words = match error.stage {
                 Stage::Parse => format!("cannot parse template {quoted}: "),
                 _ => format!("error during tpl function execution for {quoted}: "),

@@ -214,7 +214,7 @@ impl Sorter<'_> {
 
     fn skip(&mut self, events: &str) {
         let mut notices = crate::chart::notice::Notices::new(self.helm);
-        let quoted = crate::chart::go_text::quote(events);
+        let quoted = crate::go::quote(events);
         match self.helm.major {
             3 => notices.log("manifest_sorter.go:199", &format!("info: skipping unknown hook: {quoted}")),
             _ => notices.info("skipping unknown hooks", &[("hookTypes", events)]),

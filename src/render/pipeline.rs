@@ -109,7 +109,7 @@ impl<'a> Pipeline<'a> {
         if name.len() <= 53 && is_dns_name(name) {
             return Ok(());
         }
-        let quoted = crate::chart::go_text::quote(name);
+        let quoted = crate::go::quote(name);
         let problem = match name {
             "" => "no name provided".to_owned(),
             _ => format!(

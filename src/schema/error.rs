@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde_json::{Value, json};
 
+use crate::go::quote;
+
 /// What is wrong with a field; [`Cause::reason`] is its name in `details.causes`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Cause {
@@ -123,7 +125,7 @@ impl FieldError {
     /// `Unsupported value`, with the values that are supported.
     #[must_use]
     pub fn not_supported(field: impl Into<String>, value: &Value, supported: &[String]) -> Self {
-        let quoted: Vec<String> = supported.iter().map(|text| quoted(text)).collect();
+        let quoted: Vec<String> = supported.iter().map(quote).collect();
         Self::new(Cause::NotSupported, field, value, &format!("supported values: {}", quoted.join(", ")))
     }
 
@@ -164,7 +166,7 @@ fn with_detail(mut body: String, detail: &str) -> String {
 /// A value as a field error shows it: strings quoted, numbers as Go prints them, everything else as JSON.
 fn shown(value: &Value) -> String {
     match value {
-        Value::String(text) => quoted(text),
+        Value::String(text) => quote(text),
         Value::Number(number) => match (number.as_i64(), number.as_f64()) {
             (Some(integer), _) => integer.to_string(),
             (None, Some(float)) => go_float(float),
@@ -192,46 +194,6 @@ pub(crate) fn go_float(float: f64) -> String {
         return format!("{mantissa}e{sign}{:02}", exponent.abs());
     }
     format!("{float}")
-}
-
-/// A string as Go's `%q` prints it.
-#[must_use]
-pub(crate) fn quoted(text: &str) -> String {
-    let mut out = String::with_capacity(text.len() + 2);
-    out.push('"');
-    for c in text.chars() {
-        quote_char(&mut out, c);
-    }
-    out.push('"');
-    out
-}
-
-fn quote_char(out: &mut String, c: char) {
-    match c {
-        '"' => out.push_str("\\\""),
-        '\\' => out.push_str("\\\\"),
-        '\u{7}' => out.push_str("\\a"),
-        '\u{8}' => out.push_str("\\b"),
-        '\u{c}' => out.push_str("\\f"),
-        '\n' => out.push_str("\\n"),
-        '\r' => out.push_str("\\r"),
-        '\t' => out.push_str("\\t"),
-        '\u{b}' => out.push_str("\\v"),
-        c if is_printable(c) => out.push(c),
-        c if (c as u32) < 0x80 => out.push_str(&format!("\\x{:02x}", c as u32)),
-        c if (c as u32) < 0x10000 => out.push_str(&format!("\\u{:04x}", c as u32)),
-        c => out.push_str(&format!("\\U{:08x}", c as u32)),
-    }
-}
-
-/// Close to Go's `unicode.IsPrint`: no controls, no spaces but the ASCII one, no format or private characters.
-fn is_printable(c: char) -> bool {
-    let hidden = c.is_control()
-        || (c.is_whitespace() && c != ' ')
-        || matches!(c as u32,
-            0xad | 0x600..=0x605 | 0x61c | 0x6dd | 0x70f | 0x180e | 0x200b..=0x200f | 0x202a..=0x202e
-            | 0x2060..=0x206f | 0xe000..=0xf8ff | 0xfeff | 0xfff0..=0xfffb | 0xfffe..=0xffff | 0xe0000..=0x10ffff);
-    !hidden
 }
 
 /// The 422 Status of an object that does not pass.
@@ -263,11 +225,6 @@ pub fn invalid_status(group: &str, kind: &str, name: &str, errors: &[FieldError]
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn quotes_like_go() {
-        assert_eq!(quoted("a\"b\\\n\u{1}\u{ad}é"), "\"a\\\"b\\\\\\n\\x01\\u00adé\"");
-    }
 
     #[test]
     fn prints_floats_like_go() {

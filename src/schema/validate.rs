@@ -5,8 +5,9 @@
 
 use serde_json::Value;
 
+use crate::go::quote;
 use crate::schema::embedded;
-use crate::schema::error::{Cause, FieldError, go_float, quoted};
+use crate::schema::error::{Cause, FieldError, go_float};
 use crate::schema::formats;
 use crate::schema::lists;
 use crate::schema::node::{Additional, Kind, Node, Values};
@@ -101,7 +102,7 @@ impl Tally {
     }
 
     fn wrong_type(&mut self, at: &Path<'_>, wanted: &str, got: &str) {
-        let said = format!("{at} in body must be of type {wanted}: {}", quoted(got));
+        let said = format!("{at} in body must be of type {wanted}: {}", quote(got));
         let error = FieldError::new(Cause::TypeInvalid, at.or_nil(), &Value::from(got), &said);
         self.add(said, error);
     }
@@ -420,7 +421,7 @@ fn check_alternatives(value: &Value, values: &Values, at: &Path<'_>, tally: &mut
         check_all_of(value, &values.all_of, at, tally);
     }
     if values.not.as_deref().is_some_and(|not| check(value, not, at, None).passes()) {
-        tally.composite(format!("{} must not validate the schema (not)", quoted(&at.to_string())));
+        tally.composite(format!("{} must not validate the schema (not)", quote(at.to_string())));
     }
 }
 
@@ -441,7 +442,7 @@ fn check_any_of(value: &Value, alternatives: &[Node], at: &Path<'_>, tally: &mut
         }
         keep_best(&mut best, result);
     }
-    tally.composite(format!("{} must validate at least one schema (anyOf)", quoted(&at.to_string())));
+    tally.composite(format!("{} must validate at least one schema (anyOf)", quote(at.to_string())));
     best.into_iter().for_each(|best| tally.merge(best));
 }
 
@@ -465,7 +466,7 @@ fn check_one_of(value: &Value, alternatives: &[Node], at: &Path<'_>, tally: &mut
         if valid == 0 { "Found none valid".to_owned() } else { format!("Found {valid} valid alternatives") };
     tally.composite(format!(
         "{} must validate one and only one schema (oneOf). {found}",
-        quoted(&at.to_string())
+        quote(at.to_string())
     ));
     best.into_iter().for_each(|best| tally.merge(best));
 }
@@ -479,6 +480,6 @@ fn check_all_of(value: &Value, alternatives: &[Node], at: &Path<'_>, tally: &mut
     }
     if valid != alternatives.len() {
         let none = if valid == 0 { ". None validated" } else { "" };
-        tally.composite(format!("{} must validate all the schemas (allOf){none}", quoted(&at.to_string())));
+        tally.composite(format!("{} must validate all the schemas (allOf){none}", quote(at.to_string())));
     }
 }

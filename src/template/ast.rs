@@ -244,7 +244,7 @@ impl Node {
             Self::With(branch) => branch.write("with", out, source),
             Self::Range(branch) => branch.write("range", out, source),
             Self::Template { name, pipe, .. } => {
-                write!(out, "{{{{template {}", super::quote::quote(name))?;
+                write!(out, "{{{{template {}", crate::go::quote(name))?;
                 if let Some(pipe) = pipe {
                     out.push(' ');
                     pipe.write(out)?;

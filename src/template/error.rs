@@ -83,7 +83,7 @@ impl fmt::Display for Place {
             write!(
                 f,
                 ":{column}: executing {} at <{}>",
-                super::quote::quote(self.executing.as_bytes()),
+                crate::go::quote(self.executing.as_bytes()),
                 self.context
             )?;
         }

@@ -8,9 +8,9 @@ use super::exec::{Done, Exec, Frame};
 use super::number::Number;
 use super::object::{Field, Method, Object};
 use super::operand::Operand;
-use super::quote::quote;
 use super::set::MissingKey;
 use super::value::{GoStr, Map, Value};
+use crate::go::quote;
 
 impl Exec<'_> {
     /// The value of a pipeline; its variables are declared or assigned.

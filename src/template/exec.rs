@@ -12,10 +12,10 @@ use super::object::Named;
 use super::operand::Operand;
 use super::parser::parse;
 use super::printf::{print_to, sprintf};
-use super::quote::quote;
 use super::set::{MissingKey, Set, add};
 use super::stack;
 use super::value::{GoStr, Value};
+use crate::go::quote;
 use crate::limits::Limits;
 
 /// Deepest chain of `{{template}}` calls (`maxExecDepth`).

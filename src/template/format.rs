@@ -1,8 +1,8 @@
 //! The raw formatter behind `printf`: flags, padding, integers, strings and floats.
 
 use super::float::format_float;
-use super::quote::{Escape, can_backquote, quote_rune, quote_with};
-use super::unicode::{count, is_print, runes};
+use crate::go::quote::{Escape, can_backquote, quote_rune, quote_with};
+use crate::go::{count, is_print, runes};
 
 /// Flags, width and precision of one verb.
 #[derive(Clone, Copy, Debug, Default)]

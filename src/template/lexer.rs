@@ -1,7 +1,7 @@
 //! From template text to tokens, with Go's trim markers, comments and error texts.
 
-use super::quote::quote;
-use super::unicode::{decode, is_alphanumeric, is_print, is_space};
+use crate::go::quote;
+use crate::go::{decode, is_alphanumeric, is_print, is_space};
 
 /// What a token is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use super::float::format_float;
 use super::object::Object;
-use super::quote::{Unit, quote, unquote_char};
+use crate::go::quote::{Unit, quote, unquote_char};
 
 /// A `complex128`, which templates can write and print, and nothing more.
 #[derive(Clone, Copy, Debug, PartialEq)]

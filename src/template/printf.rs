@@ -4,8 +4,8 @@ use super::format::{Flags, Formatter};
 use super::funcs::Fault;
 use super::object::Object;
 use super::stack;
-use super::unicode::decode;
 use super::value::{List, Map, Value};
+use crate::go::decode;
 use crate::limits::stack::levels;
 
 /// Longest output of one call, in bytes.

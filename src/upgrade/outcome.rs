@@ -34,6 +34,14 @@ impl Verdict {
         Self::of(step.exit_code, wrote(&step.events), &step.lost_objects)
     }
 
+    /// How a step ended: objects that their controller can't bring on when it is over make it break, whatever the command
+    /// said, and also where the command was refused and an earlier one left them so; the worst counts.
+    #[must_use]
+    pub fn of_step(step: &Step) -> Self {
+        let command = Self::of_command(step);
+        if stuck(step).is_empty() { command } else { command.max(Self::Breaks) }
+    }
+
     /// Judges a run: exit code, whether anything but the release's own records changed, and what was lost.
     #[must_use]
     pub fn of(exit_code: i32, wrote: bool, lost: &[ObjectName]) -> Self {
@@ -68,11 +76,7 @@ impl Outcome {
         let lost: BTreeSet<ObjectName> =
             steps.iter().flat_map(|step| step.lost_objects.iter().cloned()).collect();
         let lost: Vec<ObjectName> = lost.into_iter().collect();
-        let verdicts = steps.iter().map(|step| {
-            let verdict = Verdict::of_command(step);
-            if stuck(step).is_empty() { verdict } else { verdict.max(Verdict::Breaks) }
-        });
-        let verdict = verdicts.max().unwrap_or(Verdict::Keeps);
+        let verdict = steps.iter().map(Verdict::of_step).max().unwrap_or(Verdict::Keeps);
         Self { condition, also: Vec::new(), verdict, lost, steps }
     }
 
@@ -331,6 +335,27 @@ mod tests {
         assert_eq!(Verdict::of(1, true, &[]), Verdict::Breaks);
         assert_eq!(Verdict::of(1, false, &[]), Verdict::Refused);
         assert_eq!(Verdict::of(0, true, &[]), Verdict::Keeps);
+    }
+
+    #[test]
+    fn what_is_left_stuck_breaks_also_where_the_command_is_refused() {
+        let step = |exit_code: i32, notes: &[&str]| Step {
+            operation: "upgrade again".into(),
+            actor: "helm3".into(),
+            command: String::new(),
+            exit_code,
+            stdout: String::new(),
+            stderr: String::new(),
+            events: Vec::new(),
+            lost_objects: Vec::new(),
+            exchanges: Vec::new(),
+            notes: notes.iter().map(|note| (*note).to_owned()).collect(),
+            rewritten: Vec::new(),
+        };
+        let stuck = ["A n/x: A reconciliation failed: field is immutable"];
+        assert_eq!(Verdict::of_step(&step(1, &[])), Verdict::Refused);
+        assert_eq!(Verdict::of_step(&step(1, &stuck)), Verdict::Breaks);
+        assert_eq!(Verdict::of_step(&step(0, &stuck)), Verdict::Breaks);
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::fmt;
 
 use super::notation::{self, Parts};
 use super::{Error, Version};
+use crate::go::quote;
 
 /// Longest constraint that is read, in bytes.
 const MAX_BYTES: usize = 512;
@@ -304,32 +305,4 @@ fn only_releases(version: &Version) -> String {
 
 fn quote_version(version: &Version) -> String {
     format!("\"{version}\"")
-}
-
-/// Quotes as Go's `%q`, for texts that are not versions too.
-fn quote(text: &str) -> String {
-    let mut out = String::from('"');
-    for c in text.chars() {
-        match c {
-            '"' | '\\' => out.extend(['\\', c]),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            '\x07' => out.push_str("\\a"),
-            '\x08' => out.push_str("\\b"),
-            '\x0c' => out.push_str("\\f"),
-            '\x0b' => out.push_str("\\v"),
-            c if is_printable(c) => out.push(c),
-            c if c.is_ascii() => out.push_str(&format!("\\x{:02x}", u32::from(c))),
-            c if u32::from(c) < 0x1_0000 => out.push_str(&format!("\\u{:04x}", u32::from(c))),
-            c => out.push_str(&format!("\\U{:08x}", u32::from(c))),
-        }
-    }
-    out.push('"');
-    out
-}
-
-/// After another character `escape_debug` leaves combining marks alone, which leaves Go's notion of printable.
-fn is_printable(c: char) -> bool {
-    ['a', c].iter().collect::<String>().escape_debug().count() == 2 || matches!(c, '\'')
 }

@@ -312,7 +312,7 @@ impl<'d, 'a> Decoder<'d, 'a> {
     /// Notes a key in strict mode; `false` when the mapping has it already.
     fn first_time(&mut self, key: &Key<'_>, value: u32, seen: &mut Seen) -> Result<bool, Problem> {
         let (kind, shown) = match key {
-            Key::Text(text) => ("!!str", syntax::quote(text)),
+            Key::Text(text) => ("!!str", crate::go::quote(text.as_ref() as &str)),
             Key::Other(scalar) => (scalar.tag(), syntax::of_scalar(scalar)),
             Key::Collection => return Ok(true),
         };

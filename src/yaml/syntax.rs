@@ -1,41 +1,12 @@
 //! Values in Go's own syntax, `fmt`'s `%#v`, which messages of go-yaml show.
 
-use std::fmt::Write as _;
-
 use super::number;
 use super::parser::{Document, Shape};
 use super::resolve::{self, Scalar};
+use crate::go::quote;
 
 /// Longest text a message shows; Go would print all of it.
 const LONGEST: usize = 64 << 10;
-
-/// `strconv.Quote`.
-pub(super) fn quote(text: &str) -> String {
-    let mut out = String::with_capacity(text.len() + 2);
-    out.push('"');
-    for c in text.chars() {
-        match c {
-            '"' | '\\' => out.extend(['\\', c]),
-            '\x07' => out.push_str("\\a"),
-            '\x08' => out.push_str("\\b"),
-            '\x0C' => out.push_str("\\f"),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            '\x0B' => out.push_str("\\v"),
-            ' '..='~' => out.push(c),
-            '\0'..='\x7F' => {
-                let _ = write!(out, "\\x{:02x}", u32::from(c));
-            }
-            _ if c.is_control() || matches!(c, '\u{2028}' | '\u{2029}' | '\u{FEFF}' | '\u{A0}') => {
-                let _ = write!(out, "\\u{:04x}", u32::from(c));
-            }
-            _ => out.push(c),
-        }
-    }
-    out.push('"');
-    out
-}
 
 /// A scalar on its own.
 pub(super) fn of_scalar(scalar: &Scalar<'_>) -> String {

@@ -14,6 +14,7 @@ mod control_plane;
 mod kubelet;
 mod cases;
 mod cli;
+mod hand;
 mod honesty;
 mod inputs;
 mod laws;

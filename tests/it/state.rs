@@ -14,14 +14,14 @@ use seatrial::upgrade::actors::helm::{Dialect, Flags, Forge, template_options};
 use seatrial::upgrade::actors::{Command, Renderer as _, Subject, Workshop};
 use seatrial::upgrade::course::{Course, Order};
 use seatrial::upgrade::inventory::{Place, inventory};
-use seatrial::upgrade::kubectl::{Apply, Kubectl, Tag};
-use seatrial::upgrade::link::Link;
+use seatrial::upgrade::kubectl::{Apply, Tag};
 use seatrial::upgrade::renders::{Engines, Renders};
 use seatrial::upgrade::storage::Records;
 use seatrial::upgrade::world::{World, simulated};
 use seatrial::upgrade::{population, snapshots};
 use serde_json::{Value, json};
 
+use crate::hand::by_hand;
 use crate::shared::shared;
 
 const RELEASE: &str = "kubeflow-trainer";
@@ -71,17 +71,6 @@ impl Cluster {
         Self { shared: shared.to_owned(), course }
     }
 
-    fn by_hand(&mut self, act: impl FnOnce(&mut Kubectl<'_, '_>)) {
-        let step = self.course.step("kubectl", "prepare", "", NAMESPACE, |world| {
-            let mut link = Link::new(world, "kubectl", "kubectl");
-            let mut kubectl = Kubectl::new(&mut link);
-            act(&mut kubectl);
-            Ok((kubectl.finish(), Vec::new()))
-        });
-        let step = step.unwrap();
-        assert_eq!(step.exit_code, 0, "{}", step.stderr);
-    }
-
     fn objects(&mut self) -> Vec<Arc<Value>> {
         World::objects(&mut self.course.world).unwrap()
     }
@@ -97,14 +86,14 @@ impl Cluster {
             .collect();
         assert_eq!(runtimes.len(), 8);
         let keep = [("helm.sh/resource-policy".to_owned(), Some("keep".to_owned()))];
-        self.by_hand(|kubectl| kubectl.tag(&runtimes, Tag::Annotations, &keep));
+        by_hand(&mut self.course, NAMESPACE, |kubectl| kubectl.tag(&runtimes, Tag::Annotations, &keep));
     }
 
     /// Step 2: the runtime of every unfinished job as its snapshot.
     fn seed_snapshots(&mut self) {
         let seeds = snapshots::seeds(&self.objects());
         assert!(!seeds.is_empty());
-        self.by_hand(|kubectl| {
+        by_hand(&mut self.course, NAMESPACE, |kubectl| {
             kubectl.apply(
                 &seeds,
                 NAMESPACE,
@@ -125,7 +114,7 @@ impl Cluster {
             .map(|item| item.object)
             .collect();
         assert_eq!(definitions.len(), 4);
-        self.by_hand(|kubectl| kubectl.apply(&definitions, NAMESPACE, BY_FORCE));
+        by_hand(&mut self.course, NAMESPACE, |kubectl| kubectl.apply(&definitions, NAMESPACE, BY_FORCE));
     }
 
     /// Step 3 of procedure B: Trainer's definitions handed to the release, with keep.
@@ -143,7 +132,7 @@ impl Cluster {
             pair("meta.helm.sh/release-namespace", NAMESPACE),
             pair("helm.sh/resource-policy", "keep"),
         ];
-        self.by_hand(|kubectl| {
+        by_hand(&mut self.course, NAMESPACE, |kubectl| {
             kubectl.tag(&names, Tag::Labels, &labels);
             kubectl.tag(&names, Tag::Annotations, &annotations);
         });

@@ -517,7 +517,7 @@ fn matches(pattern: &str, text: &str) -> bool {
 
 /// A string in single quotes.
 pub(super) fn quote(text: &str) -> String {
-    let quoted = go_text::quote(text).replace("\\\"", "\"").replace('\'', "\\'");
+    let quoted = crate::go::quote(text).replace("\\\"", "\"").replace('\'', "\\'");
     let inner = quoted.get(1..quoted.len().saturating_sub(1)).unwrap_or_default();
     format!("'{inner}'")
 }

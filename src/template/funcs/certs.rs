@@ -11,8 +11,8 @@ use super::keys::{self, Key, Kind, generate};
 use super::pem::{self, bits, element, expect, integer, sequence, tag};
 use super::{Engine, Fault, Func, Output, Param};
 use crate::func;
+use crate::go::quote;
 use crate::template::object::{Field, Object};
-use crate::template::quote::quote;
 use crate::template::types::Type;
 use crate::template::value::{GoStr, List, Value};
 
@@ -169,8 +169,7 @@ fn gen_signed_cert(
     authority: Authority,
 ) -> Result<Certificate, Fault> {
     let key = generate(engine, Kind::Rsa(2048))?;
-    let signer = Signer::read(authority)?;
-    issue(engine, &Wanted::leaf(name, addresses, names, days)?, &key, Some(&signer))
+    signed_by(engine, authority, &key, || Wanted::leaf(name, addresses, names, days))
 }
 
 /// A certificate with a given key that an authority signs.
@@ -188,8 +187,18 @@ fn gen_signed_cert_with_key(
     key: &[u8],
 ) -> Result<Certificate, Fault> {
     let key = given(key)?;
+    signed_by(engine, authority, &key, || Wanted::leaf(name, addresses, names, days))
+}
+
+/// A certificate that an authority signs; what is wrong with the authority is told before what is wrong with the wishes.
+fn signed_by(
+    engine: &mut dyn Engine,
+    authority: Authority,
+    key: &Key,
+    wanted: impl FnOnce() -> Result<Wanted, Fault>,
+) -> Result<Certificate, Fault> {
     let signer = Signer::read(authority)?;
-    issue(engine, &Wanted::leaf(name, addresses, names, days)?, &key, Some(&signer))
+    issue(engine, &wanted()?, key, Some(&signer))
 }
 
 /// A certificate and its key from base 64 of their PEM; refused when they are none.

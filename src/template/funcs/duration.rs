@@ -1,8 +1,8 @@
 //! Go's `time.Duration`: nanoseconds, read and written as `1h2m3.5s`.
 
 use super::{Int64, Param};
+use crate::go::quote;
 use crate::template::object::{Method, Named};
-use crate::template::quote::quote;
 use crate::template::types::Type;
 use crate::template::value::Value;
 

@@ -1,9 +1,9 @@
 //! The functions of `text/template` itself (`funcs.go`).
 
 use super::{Fault, compare};
+use crate::go::{decode, is_print};
 use crate::template::operand::Operand;
 use crate::template::printf::{sprint, sprintf, sprintln};
-use crate::template::unicode::{decode, is_print};
 use crate::template::value::{GoStr, List, Value};
 
 /// How a built-in function is called.

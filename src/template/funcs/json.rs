@@ -1,10 +1,10 @@
 //! JSON as Go's `encoding/json` writes and reads it, for functions that answer in its words.
 
 use super::Fault;
+use crate::go::quote::{Escape, quote, quote_rune};
 use crate::limits::stack::levels;
 use crate::template::float::format_float;
 use crate::template::object::{Object, json_members};
-use crate::template::quote::{Escape, quote, quote_rune};
 use crate::template::value::{GoStr, Map, Value};
 
 /// Deepest nesting, as in Go.

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use super::regexp::{self, Regexp};
 use super::{Fault, Func};
 use crate::func;
-use crate::template::quote::{can_backquote, quote};
+use crate::go::quote::{can_backquote, quote};
 use crate::template::types::STRINGS;
 use crate::template::value::{GoStr, List, Value};
 

@@ -4,7 +4,6 @@ use super::cast::{display, strval};
 use super::words;
 use super::{Engine, Fault, Func};
 use crate::func;
-use crate::template::quote;
 use crate::template::value::{GoStr, Value};
 
 /// Rows of this family, sorted by name.
@@ -252,7 +251,8 @@ fn plural<'a>(one: &'a [u8], many: &'a [u8], count: i64) -> GoStr {
 /// {{ quote "a\"b" 1 }} → "a\"b" "1"
 /// ```
 fn quote(parts: &[Value]) -> Result<String, Fault> {
-    let quoted = present(parts).map(|part| strval(part).map(quote::quote)).collect::<Result<Vec<_>, _>>()?;
+    let quoted =
+        present(parts).map(|part| strval(part).map(crate::go::quote)).collect::<Result<Vec<_>, _>>()?;
     Ok(quoted.join(" "))
 }
 

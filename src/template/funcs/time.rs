@@ -7,8 +7,8 @@ use jiff::tz::TimeZone;
 
 use super::layout::{self, Fields};
 use super::{Fault, Output, Param};
+use crate::go::quote;
 use crate::template::object::{Method, Object, downcast};
-use crate::template::quote::quote;
 use crate::template::types::Type;
 use crate::template::value::Value;
 

@@ -1,6 +1,6 @@
 //! Go's `net/url.URL`: taken apart, escaped and put together as Go 1.26 does.
 
-use crate::template::quote::quote;
+use crate::go::quote;
 
 /// Which part of a URL a text stands in; each escapes other characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

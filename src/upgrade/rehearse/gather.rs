@@ -13,12 +13,9 @@ pub(super) struct Try {
 }
 
 impl Try {
-    /// How it ended: a command that succeeds breaks all the same what its controller can't bring on afterwards.
+    /// How it ended.
     pub(super) fn verdict(&self) -> Verdict {
-        match self.command_verdict() {
-            Verdict::Keeps if !stuck(&self.step).is_empty() => Verdict::Breaks,
-            verdict => verdict,
-        }
+        Verdict::of_step(&self.step)
     }
 
     /// How the command ended, whatever controllers make of it.

@@ -148,11 +148,10 @@ fn owned(flags: &[&str]) -> Vec<String> {
 }
 
 fn operation(name: &str, flags: &[&str], step: Step) -> Operation {
-    let wrote = step.events.iter().any(|event| event.action != crate::upgrade::trace::Action::Unchanged);
     let outcome = Outcome {
         condition: AS_IT_WENT.to_owned(),
         also: Vec::new(),
-        verdict: Verdict::of(step.exit_code, wrote, &step.lost_objects),
+        verdict: Verdict::of_step(&step),
         lost: step.lost_objects.clone(),
         steps: vec![step],
     };

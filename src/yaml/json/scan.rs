@@ -5,7 +5,6 @@
 use serde_json::{Map, Value};
 
 use crate::limits::stack;
-use crate::yaml::syntax;
 
 const END: &str = "unexpected end of JSON input";
 
@@ -66,7 +65,7 @@ impl<'t> Scanner<'t> {
         let shown = match byte {
             b'\'' => "\\'".to_owned(),
             b'"' => "\"".to_owned(),
-            _ => syntax::quote(char::from(byte).encode_utf8(&mut [0; 4])).trim_matches('"').to_owned(),
+            _ => crate::go::quote(char::from(byte).encode_utf8(&mut [0; 4])).trim_matches('"').to_owned(),
         };
         format!("invalid character '{shown}' {context}")
     }

@@ -13,7 +13,7 @@ use seatrial::render::{Options, Render};
 use seatrial::upgrade::actors::helm::{Flags, Forge, template_options};
 use seatrial::upgrade::actors::{Command, Renderer, Subject, Workshop};
 use seatrial::upgrade::course::{Course, Order};
-use seatrial::upgrade::kubectl::{Apply, Kubectl};
+use seatrial::upgrade::kubectl::Apply;
 use seatrial::upgrade::link::{Address, Link};
 use seatrial::upgrade::outcome::{Operation, Outcome, Rehearsal, Start, Verdict, Way};
 use seatrial::upgrade::rehearse::values_in_force;
@@ -25,6 +25,7 @@ use seatrial::upgrade::world::{World, simulated};
 use serde_json::{Value, json};
 
 use super::case::{Check, Tool, chart_of};
+use crate::hand::by_hand;
 
 /// What a check came to.
 pub(super) struct Played {
@@ -97,7 +98,7 @@ impl Stage<'_> {
         if told.contains("kubectl apply --server-side") {
             let namespace = self.subject.namespace.clone();
             let objects: Vec<Arc<Value>> = self.check.live().into_iter().map(Arc::new).collect();
-            self.by_hand(|kubectl| {
+            by_hand(&mut self.course, "", |kubectl| {
                 kubectl.apply(&objects, &namespace, BY_FORCE);
             });
         }
@@ -117,20 +118,9 @@ impl Stage<'_> {
                 Arc::new(json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}))
             })
             .collect();
-        self.by_hand(|kubectl| {
+        by_hand(&mut self.course, "", |kubectl| {
             kubectl.apply(&objects, "", BY_FORCE);
         });
-    }
-
-    fn by_hand(&mut self, act: impl FnOnce(&mut Kubectl<'_, '_>)) {
-        let step = self.course.step("kubectl", "prepare", "", "", |world| {
-            let mut link = Link::new(world, "kubectl", "kubectl");
-            let mut kubectl = Kubectl::new(&mut link);
-            act(&mut kubectl);
-            Ok((kubectl.finish(), Vec::new()))
-        });
-        let step = step.unwrap();
-        assert_eq!(step.exit_code, 0, "{}", step.stderr);
     }
 
     /// One command of the maker's, before the check itself.

@@ -5,7 +5,7 @@ use regex::Regex;
 use super::builtins::flags;
 use super::execution::Shell;
 use super::streams::Streams;
-use super::{Flow, Stop, tools};
+use super::{Flow, Stop, grep, tools};
 
 /// Where a command applies.
 enum Address {
@@ -198,7 +198,7 @@ impl Reader {
             Some('/') => {
                 self.at += 1;
                 let pattern = self.until('/')?;
-                Some(Address::Matching(tools::regex(&pattern, self.extended, false)?))
+                Some(Address::Matching(grep::regex(&pattern, self.extended, false)?))
             }
             Some(c) if c.is_ascii_digit() => {
                 let mut number = 0usize;
@@ -244,7 +244,7 @@ impl Reader {
             }
             self.at += 1;
         }
-        let pattern = tools::regex(&pattern, self.extended, insensitive)?;
+        let pattern = grep::regex(&pattern, self.extended, insensitive)?;
         Some(Action::Substitute { pattern, replacement, every, print })
     }
 }

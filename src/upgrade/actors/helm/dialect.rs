@@ -1,7 +1,7 @@
 //! Where the Helm versions differ: words, defaults, and what they do with an object that no revision knows.
 
-use crate::chart::go_text::quote;
 use crate::chart::notice::record;
+use crate::go::quote;
 use crate::render::Helm;
 
 /// One Helm version's peculiarities.
@@ -102,7 +102,7 @@ impl Dialect {
     /// A `Warning` header of the API server on stderr; time and process number are fixed.
     /// Source: k8s.io/client-go, `rest/warnings.go`, through klog (both lines since client-go 0.37).
     pub(crate) fn server_warning(self, text: &str) -> String {
-        format!("I0101 00:00:00.000000       1 warnings.go:107] {}\n", quote(&format!("Warning: {text}")))
+        format!("I0101 00:00:00.000000       1 warnings.go:107] {}\n", quote(format!("Warning: {text}")))
     }
 }
 

@@ -149,3 +149,14 @@ fn digits(text: &[u8], count: usize, base: u32) -> Option<(u32, &[u8])> {
         .try_fold(0u32, |sum, &byte| sum.checked_mul(base)?.checked_add(char::from(byte).to_digit(base)?))?;
     Some((number, tail))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quotes_like_go() {
+        assert_eq!(quote("a\"b\\\n\u{1}\u{ad}é\u{2028}"), "\"a\\\"b\\\\\\n\\x01\\u00adé\\u2028\"");
+        assert_eq!(quote(b"\xff\xc3\xa9".as_slice()), "\"\\xffé\"");
+    }
+}

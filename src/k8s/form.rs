@@ -93,6 +93,9 @@ pub fn lives(object: &Value) -> Result<(), Fault> {
     };
     fields(metadata)?;
     name(metadata)?;
+    if is_subdomain_kind(&gvk) {
+        subdomain(text(object, "/metadata/name"))?;
+    }
     if let Some(builtin) = catalogue::by_kind(&gvk.group, &gvk.kind) {
         scope(object, builtin.namespaced)?;
     }
@@ -261,6 +264,30 @@ fn name(metadata: &Map<String, Value>) -> Result<(), Fault> {
         return Err(Fault::new("/metadata/namespace", message, LABEL));
     }
     Ok(())
+}
+
+/// Whether the names of a kind are DNS subdomains: those of custom kinds and of workloads are. Those of roles, API services
+/// and addresses may have more in them.
+fn is_subdomain_kind(gvk: &Gvk) -> bool {
+    let builtin = catalogue::by_kind(&gvk.group, &gvk.kind).is_some() || gvk.group.ends_with(".k8s.io");
+    matches!(gvk.group.as_str(), "" | "apps" | "batch") || !builtin
+}
+
+/// Whether a name is a DNS subdomain (RFC 1123).
+fn subdomain(name: &str) -> Result<(), Fault> {
+    let inner = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9');
+    let part = |part: &str| {
+        let bytes = part.as_bytes();
+        let ends = bytes.first().is_some_and(|b| inner(*b)) && bytes.last().is_some_and(|b| inner(*b));
+        ends && bytes.iter().all(|byte| inner(*byte) || *byte == b'-')
+    };
+    if name.len() <= 253 && name.split('.').all(part) {
+        return Ok(());
+    }
+    let message = format!(
+        "metadata.name {name:?} can't be a name: they are made of lower-case letters, digits, hyphens and dots"
+    );
+    Err(Fault::new("/metadata/name", message, NAME))
 }
 
 /// What the names of namespaces are made of.

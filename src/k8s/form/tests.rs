@@ -40,6 +40,14 @@ fn names_and_namespaces_have_to_be_right() {
         fault(&with("name", json!("a/b"))).1,
         "metadata.name \"a/b\" can't be a name: it is a part of paths"
     );
+    assert!(
+        fault(&with("name", json!("bad job")))
+            .1
+            .starts_with("metadata.name \"bad job\" can't be a name: they")
+    );
+    let service =
+        json!({"apiVersion": "apiregistration.k8s.io/v1", "kind": "APIService", "metadata": {"name": "v1."}});
+    assert_eq!(lives(&service), Ok(()));
     assert_eq!(
         fault(&with("namespace", json!("A_B"))).1,
         "metadata.namespace \"A_B\" can't be the name of a namespace"

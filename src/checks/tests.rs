@@ -205,6 +205,7 @@ fn rehearsals(fixture: &Fixture) -> Vec<Rehearsal> {
         population: Vec::new(),
         alive: objects(&fixture.alive_before),
         unserved: Vec::new(),
+        doubts: Vec::new(),
         secrets: Default::default(),
         obstacle: String::new(),
         ways: vec![way],

@@ -78,6 +78,7 @@ fn report() -> Report {
             population: Vec::new(),
             alive: Vec::new(),
             unserved: Vec::new(),
+            doubts: Vec::new(),
             secrets: Default::default(),
             origins: Vec::new(),
             obstacle: String::new(),

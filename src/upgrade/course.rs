@@ -26,6 +26,8 @@ pub struct Course<W> {
     last: Option<Arc<Snapshot>>,
     /// What controllers said about objects that they could not bring on, and have not brought on since.
     troubles: Vec<String>,
+    /// Objects that could not be brought on when it began.
+    ailing: BTreeSet<ObjectName>,
     /// Workloads whose pods were not ready when it began.
     unready: Option<Arc<BTreeSet<ObjectName>>>,
     /// What was rewritten while the next command was prepared.
@@ -50,6 +52,7 @@ impl<W: World + Clone> Course<W> {
             secrets: self.secrets.clone(),
             last: self.last.clone(),
             troubles: self.troubles.clone(),
+            ailing: self.ailing.clone(),
             unready: self.unready.clone(),
             rewritten: self.rewritten.clone(),
         }
@@ -80,6 +83,7 @@ impl<W: World> Course<W> {
             secrets: Secrets::default(),
             last: None,
             troubles: Vec::new(),
+            ailing: BTreeSet::new(),
             unready: None,
             rewritten: Vec::new(),
         }
@@ -143,7 +147,8 @@ impl<W: World> Course<W> {
         let events = fate::events(&before, &after);
         // A controller that has said what is wrong does not say it again: it counts until it says otherwise.
         let mut notes = std::mem::take(&mut self.troubles);
-        notes.extend(self.world.take_notes());
+        let said = self.world.take_notes().into_iter();
+        notes.extend(said.map(|note| stuck::as_before(note, &mut self.ailing)));
         notes.extend(fate::waiting(&after, &events));
         let workloads = rollout::unfinished(&after).into_iter().filter(|(name, _)| !unready.contains(name));
         notes.extend(workloads.map(|(name, reason)| rollout::note(&name, &reason)));
@@ -172,9 +177,15 @@ impl<W: World> Course<W> {
 
     /// Begins anew: what could not be brought on before is not the doing of what comes now.
     pub fn forget_troubles(&mut self) {
-        self.troubles.clear();
+        let troubles = std::mem::take(&mut self.troubles);
+        self.ails(&troubles);
         self.rewritten.clear();
         self.unready = None;
+    }
+
+    /// Objects that these notes tell to be in trouble were so before anything was done.
+    pub fn ails(&mut self, notes: &[String]) {
+        self.ailing.extend(stuck::in_trouble(notes).into_keys());
     }
 
     /// Workloads that were not ready when the course began, with this cluster if it has not yet.

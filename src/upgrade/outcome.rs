@@ -202,6 +202,9 @@ pub struct Rehearsal {
     pub alive: Vec<Arc<Value>>,
     /// Handed-in objects that fit no kind that is served: they took no part.
     pub unserved: Vec<ObjectName>,
+    /// What else about the objects alive before the first step could not be checked, as lines.
+    #[serde(skip)]
+    pub doubts: Vec<String>,
     /// Releases that installing the old chart did not simply make.
     pub origins: Vec<Origin>,
     /// Why nothing could be rehearsed (the old chart does not install); empty otherwise.
@@ -303,7 +306,8 @@ pub fn unknowns(rehearsals: &[Rehearsal]) -> BTreeSet<String> {
         [first, rest @ ..] => format!("{note}: in {first} and {} more", rest.len()),
     });
     let unserved = rehearsals.iter().flat_map(|rehearsal| &rehearsal.unserved);
-    told.chain(unserved.map(|name| format!("{name}: {UNSERVED}"))).collect()
+    let doubts = rehearsals.iter().flat_map(|rehearsal| rehearsal.doubts.iter().cloned());
+    told.chain(unserved.map(|name| format!("{name}: {UNSERVED}"))).chain(doubts).collect()
 }
 
 /// Sorts outcomes worst first: by verdict, then by number of losses, then by condition.

@@ -1,7 +1,7 @@
 //! Objects that their controller can't bring on any more, workloads whose pods do not get ready among them, read from a
 //! step's notes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::finding::ObjectName;
 use crate::upgrade::rollout::UNFINISHED;
@@ -9,6 +9,8 @@ use crate::upgrade::trace::{Action, Step};
 
 const FAILED: &str = " reconciliation failed: ";
 const SUCCEEDED: &str = " reconciliation succeeded";
+/// Takes the place of [`FAILED`] about objects that were in trouble before anything was done.
+const AS_BEFORE: &str = " reconciliation fails as before: ";
 
 /// Errors that go away by themselves: the next try may get through.
 const PASSING: &[&str] = &[
@@ -22,20 +24,40 @@ const PASSING: &[&str] = &[
 /// Objects about which the last word of a step is an error that stays, and that are still there.
 #[must_use]
 pub fn stuck(step: &Step) -> BTreeMap<ObjectName, &str> {
+    let mut last = in_trouble(&step.notes);
+    let gone = |object: &ObjectName| {
+        let gone = |action| matches!(action, Action::Deleted | Action::Terminating);
+        step.events.iter().any(|event| event.object == *object && gone(event.action))
+    };
+    last.retain(|object, _| !gone(object));
+    last
+}
+
+/// Objects about which the last word is an error that stays.
+#[must_use]
+pub fn in_trouble(notes: &[String]) -> BTreeMap<ObjectName, &str> {
     let mut last = BTreeMap::new();
-    for note in &step.notes {
+    for note in notes {
         match word(note) {
             Some((object, Some(error))) => drop(last.insert(object, error)),
             Some((object, None)) => drop(last.remove(&object)),
             None => {}
         }
     }
-    let gone = |object: &ObjectName| {
-        let gone = |action| matches!(action, Action::Deleted | Action::Terminating);
-        step.events.iter().any(|event| event.object == *object && gone(event.action))
-    };
-    last.retain(|object, error| !gone(object) && !PASSING.iter().any(|passing| error.contains(passing)));
+    last.retain(|_, error| !PASSING.iter().any(|passing| error.contains(passing)));
     last
+}
+
+/// A note as it is told when these objects were in trouble before: that is nobody's doing until they got out of it.
+pub(super) fn as_before(note: String, ailing: &mut BTreeSet<ObjectName>) -> String {
+    match word(&note) {
+        Some((object, Some(_))) if ailing.contains(&object) => note.replacen(FAILED, AS_BEFORE, 1),
+        Some((object, None)) => {
+            ailing.remove(&object);
+            note
+        }
+        _ => note,
+    }
 }
 
 /// The object that the API server refuses to change, by kind with group and by name: `Kind.group "name" is invalid`.
@@ -107,6 +129,19 @@ mod tests {
         assert_eq!(stuck(&step(&[failed, well])).len(), 0);
         assert_eq!(stuck(&step(&[failed, well, failed])).len(), 1);
         assert_eq!(stuck(&step(&["the leader changed: nothing else"])).len(), 0);
+    }
+
+    #[test]
+    fn what_ailed_before_is_told_but_does_not_count() {
+        let object = ObjectName { kind: "A".into(), namespace: "n".into(), name: "x".into() };
+        let (failed, well) =
+            ("A n/x: A reconciliation failed: no such part", "A n/x: A reconciliation succeeded");
+        let mut ailing = BTreeSet::from([object]);
+        let told = as_before(failed.to_owned(), &mut ailing);
+        assert_eq!(told, "A n/x: A reconciliation fails as before: no such part");
+        assert!(stuck(&step(&[&told])).is_empty());
+        as_before(well.to_owned(), &mut ailing);
+        assert_eq!(as_before(failed.to_owned(), &mut ailing), failed);
     }
 
     #[test]

@@ -20,6 +20,8 @@ use crate::upgrade::secrets::Secrets;
 use crate::upgrade::trace::Step;
 use crate::upgrade::{fate, population, record};
 
+mod doubts;
+
 /// A cluster with the old release.
 #[derive(Clone)]
 pub(super) struct Base {
@@ -29,6 +31,8 @@ pub(super) struct Base {
     pub(super) made_by: String,
     /// Handed-in objects of kinds that are not served there.
     pub(super) unserved: Vec<ObjectName>,
+    /// What else about the state could not be checked, as lines.
+    pub(super) doubts: Vec<String>,
 }
 
 /// How a state to start from came about, where that is worth a word, and the state itself unless it can't be reached.
@@ -85,10 +89,12 @@ pub(super) fn bases(
         world.wait(SETTLING)?;
         let unserved = unserved(&mut world, given)?;
         world.take_exchanges();
-        world.take_notes();
+        let notes = world.take_notes();
+        let mut course = Course::new(world);
+        course.ails(&notes);
+        let doubts = doubts::doubts(&mut course, given, &notes)?;
         let made_by = maker(record).to_owned();
-        let base = Base { course: Course::new(world), made_by, unserved };
-        return Ok(vec![(None, Some(base))]);
+        return Ok(vec![(None, Some(Base { course, made_by, unserved, doubts }))]);
     }
     // Who made the release is known as soon as its record is there.
     let makers: &[&str] = match record.as_ref().map(maker) {
@@ -157,19 +163,20 @@ fn base(
     if origin.as_ref().is_some_and(|origin| !origin.reached) {
         return Ok((origin, None));
     }
-    match &plan.state {
+    let notes = match &plan.state {
         Some(state) => overlay(&mut course, &state.objects, plan)?,
         None => {
-            course
-                .step("user", "populate", "", "", |world| Ok((population::populate(world)?, Vec::new())))?;
+            let populate = |world: &mut Simulated| Ok((population::populate(world)?, Vec::new()));
+            course.step("user", "populate", "", "", populate)?.notes
         }
-    }
+    };
     course.world.take_exchanges();
     let given = plan.state.as_ref().map(|state| state.objects.as_slice()).unwrap_or_default();
     let unserved = unserved(&mut course.world, given)?;
-    course.snapshot()?;
     course.forget_troubles();
-    Ok((origin, Some(Base { course, made_by: maker.to_owned(), unserved })))
+    course.ails(&notes);
+    let doubts = doubts::doubts(&mut course, given, &notes)?;
+    Ok((origin, Some(Base { course, made_by: maker.to_owned(), unserved, doubts })))
 }
 
 /// Loads handed-in objects. What lives in a namespace proves that it is there, as states seldom hold namespaces.
@@ -259,8 +266,12 @@ fn command(
 ///
 /// Custom kinds that the state holds are taken to be held completely, as `kubectl get KIND -A` gives them: what the chart
 /// installed of them and the state lacks is not there. Of other kinds a state usually holds a selection. Handed-in records
-/// of the release take the place of the installed one.
-fn overlay(course: &mut Course<Simulated>, objects: &[Value], plan: &Plan) -> Result<(), Unreachable> {
+/// of the release take the place of the installed one. Answers what was said meanwhile.
+fn overlay(
+    course: &mut Course<Simulated>,
+    objects: &[Value],
+    plan: &Plan,
+) -> Result<Vec<String>, Unreachable> {
     let key = |object: &Value| (kind(object), k8s::object_name(object));
     let held: BTreeSet<_> = objects.iter().map(key).collect();
     let prefix = record_prefix(plan);
@@ -279,9 +290,9 @@ fn overlay(course: &mut Course<Simulated>, objects: &[Value], plan: &Plan) -> Re
     }
     load(&mut course.world, objects);
     course.world.wait(SETTLING)?;
-    course.world.take_notes();
+    let notes = course.world.take_notes();
     *course = Course::new(course.world.clone());
-    Ok(())
+    Ok(notes)
 }
 
 /// Groups and kinds that definitions define, installed or handed in.

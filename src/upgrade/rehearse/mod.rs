@@ -94,6 +94,7 @@ pub fn rehearse(actor: &dyn Actor, plan: &Plan, shared: &Shared<'_>) -> Result<R
             rehearsal.alive = snapshot.objects().cloned().collect();
         }
         rehearsal.unserved.extend(base.unserved.iter().cloned());
+        rehearsal.doubts.extend(base.doubts.iter().cloned());
         bases.push(base);
     }
     rehearsal.unserved.sort();
@@ -119,6 +120,7 @@ fn begun(actor: &dyn Actor, plan: &Plan, secrets: &Secrets) -> Rehearsal {
         population: Vec::new(),
         alive: Vec::new(),
         unserved: Vec::new(),
+        doubts: Vec::new(),
         origins: Vec::new(),
         obstacle: String::new(),
         ways: Vec::new(),

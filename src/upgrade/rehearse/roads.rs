@@ -17,7 +17,7 @@ use crate::finding::ObjectName;
 use crate::k8s;
 use crate::k8s::At as _;
 use crate::limits::parallel::side_by_side;
-use crate::render::{HookEvent, Options, Render};
+use crate::render::{HookEvent, Manifest, Options, Render};
 use crate::upgrade::actors::helm::{Dialect, Flags, template_options};
 use crate::upgrade::actors::{Actor, Command, Subject, Workshop};
 use crate::upgrade::course::{Course, Order};
@@ -178,8 +178,8 @@ impl Explorer<'_> {
     /// What uninstalling the installed release deletes; only definitions in it take more along than themselves.
     fn leaving(&self) -> Result<Vec<ObjectName>, Unreachable> {
         let owns = |render: &Arc<Render>| {
-            let kinds = render.manifests.iter().map(|manifest| k8s::text(&manifest.object, "/kind"));
-            kinds.into_iter().any(|kind| kind == "CustomResourceDefinition")
+            let mut objects = render.manifests.iter().flat_map(Manifest::objects);
+            objects.any(|object| k8s::text(&object, "/kind") == "CustomResourceDefinition")
         };
         if !self.before.as_ref().is_some_and(owns) {
             return Ok(Vec::new());
@@ -425,8 +425,8 @@ fn texts(render: &Render) -> impl Iterator<Item = &str> {
 
 fn images(render: &Render) -> BTreeSet<String> {
     let mut images = BTreeSet::new();
-    for manifest in &render.manifests {
-        let containers = manifest.object.at("/spec/template/spec/containers").and_then(Value::as_array);
+    for object in render.manifests.iter().flat_map(Manifest::objects) {
+        let containers = object.at("/spec/template/spec/containers").and_then(Value::as_array);
         images.extend(
             containers.into_iter().flatten().map(|container| k8s::text(container, "/image").to_owned()),
         );

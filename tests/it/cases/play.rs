@@ -271,6 +271,7 @@ impl Stage<'_> {
             population: Vec::new(),
             alive: Vec::new(),
             unserved: Vec::new(),
+            doubts: Vec::new(),
             secrets: Default::default(),
             obstacle: String::new(),
             ways: vec![Way {

@@ -19,7 +19,8 @@ impl Explorer<'_> {
         let mut rollback = Next::new("rollback", Vec::new(), Act::Rollback).under(trials(back, webhooks));
         for force in self.actor.forces() {
             let flags = force.iter().map(|flag| (*flag).to_owned()).collect();
-            rollback.if_it_fails.push(Next::new("rollback", flags, Act::Rollback));
+            let forced = Next::new("rollback", flags, Act::Rollback).under(trials(back, webhooks));
+            rollback.if_it_fails.push(forced);
         }
         let mut next =
             vec![Next::new("upgrade again", recipe.flags.clone(), Act::Upgrade(recipe.clone())), rollback];

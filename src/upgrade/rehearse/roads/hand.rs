@@ -11,7 +11,7 @@ use crate::cluster::simulated::Simulated;
 use crate::finding::ObjectName;
 use crate::render::Render;
 use crate::upgrade::actors::helm::{MANAGED_BY, RELEASE_NAME, RELEASE_NAMESPACE, RESOURCE_POLICY};
-use crate::upgrade::course::Course;
+use crate::upgrade::course::{Course, PREPARATION};
 use crate::upgrade::fate::LASTING;
 use crate::upgrade::inventory::{Item, Place, inventory};
 use crate::upgrade::kubectl::{Apply, Kubectl, Tag};
@@ -153,7 +153,7 @@ impl Hand {
             return Ok(self.lines);
         }
         let line = self.lines.join(" && ");
-        course.step("kubectl", "prepare", &line, namespace, |world| {
+        course.step("kubectl", PREPARATION, &line, namespace, |world| {
             let mut link = Link::new(world, "kubectl", "kubectl");
             let mut kubectl = Kubectl::new(&mut link);
             for (names, tag, values) in &self.tags {

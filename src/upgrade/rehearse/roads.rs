@@ -49,6 +49,8 @@ struct Explorer<'e> {
     after: Option<Arc<Render>>,
     options: Options,
     gate: Option<Gate>,
+    /// The installed revision; 0 where no record tells.
+    installed: u64,
     /// What uninstalling deletes without any upgrade.
     loses_already: Vec<ObjectName>,
     /// Whether jobs want snapshots before a careful upgrade, once it is known.
@@ -82,6 +84,7 @@ pub(super) fn explore(
             &options,
         ),
         options,
+        installed: installed(base, &plan.subject),
         loses_already: Vec::new(),
         seeds: OnceLock::new(),
     };
@@ -316,13 +319,26 @@ impl Explorer<'_> {
     }
 
     fn rollback(&self, flags: &[String]) -> Order<'_> {
-        let words = format!("rollback {}", quoted(&self.plan.subject.release));
-        self.order(Command::Rollback { revision: 0 }, &words, flags)
+        // The revision is named: after a rollback that failed, the one before is that of the upgrade.
+        let revision = self.installed;
+        let number = if revision == 0 { String::new() } else { format!(" {revision}") };
+        let words = format!("rollback {}{number}", quoted(&self.plan.subject.release));
+        self.order(Command::Rollback { revision }, &words, flags)
     }
 
     fn uninstall(&self) -> Order<'_> {
         self.order(Command::Uninstall, &format!("uninstall {}", quoted(&self.plan.subject.release)), &[])
     }
+}
+
+/// The newest revision of a release that is deployed, by the labels of its records; 0 without one.
+fn installed(base: &Base, subject: &Subject) -> u64 {
+    let prefix = format!("sh.helm.release.v1.{}.v", subject.release);
+    let records = base.course.world.list("", "Secret", &subject.namespace);
+    let deployed = records.filter(|record| k8s::label(record, "status") == Some("deployed"));
+    let revisions =
+        deployed.filter_map(|record| k8s::text(record, "/metadata/name").strip_prefix(&prefix)?.parse().ok());
+    revisions.max().unwrap_or(0)
 }
 
 /// Whether the upgrade itself loses objects.

@@ -15,9 +15,10 @@ use super::{output, settings, state};
 use crate::chart::{Chart, Metadata};
 use crate::checks::{self, Compared, Context, Scene};
 use crate::finding::{Finding, ObjectName, Severity};
+use crate::k8s;
 use crate::limits::{Limits, stack};
 use crate::render::facts::{self, Home};
-use crate::render::{Options, Render};
+use crate::render::{Manifest, Options, Render};
 use crate::report::judgement::{Evidence, judge};
 use crate::report::model::{Ownership, Report, SCHEMA_VERSION};
 use crate::report::{self, FORMATS};
@@ -309,7 +310,8 @@ impl<'p> Scenery<'p> {
     /// What the charts' templates ask of the cluster, the clock or chance: a rehearsal knows none of their answers.
     fn impure(&self) -> &[String] {
         let look = || [&self.before, &self.after].into_iter().filter_map(|render| impure(&render.chart));
-        self.impure.get_or_init(|| look().collect())
+        let claims = || [&self.before, &self.after].into_iter().flat_map(|render| unmodelled_claims(render));
+        self.impure.get_or_init(|| look().chain(claims().collect::<BTreeSet<_>>()).collect())
     }
 
     /// Kinds of the old chart of which the built-in population has no object.
@@ -394,6 +396,25 @@ fn home(home: &Home) -> String {
         Home::Hook { .. } => "hook".to_owned(),
         Home::HookApplied { hook, .. } => format!("applied by hook {}", hook.name),
     }
+}
+
+/// StatefulSets whose claims Kubernetes deletes, which the rehearsal does not: as lines.
+fn unmodelled_claims(render: &Render) -> Vec<String> {
+    let deletes = |set: &Arc<Value>| {
+        ["whenDeleted", "whenScaled"].into_iter().any(|when| {
+            k8s::text(set, &format!("/spec/persistentVolumeClaimRetentionPolicy/{when}")) == "Delete"
+        })
+    };
+    let sets = render.manifests.iter().flat_map(Manifest::objects).filter(deletes);
+    sets.map(|set| {
+        format!(
+            "{} {}: its persistentVolumeClaimRetentionPolicy has Kubernetes delete its claims when it is scaled down or \
+             deleted, which is not modelled",
+            k8s::text(&set, "/kind"),
+            k8s::text(&set, "/metadata/name")
+        )
+    })
+    .collect()
 }
 
 /// What a chart's templates ask of the cluster, the clock or chance, as a line.

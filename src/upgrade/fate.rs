@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::finding::ObjectName;
 use crate::k8s::At as _;
 use crate::k8s::{self, Gvk};
-use crate::upgrade::actors::helm::{HOOK, RELEASE_NAME, is_typed_group};
+use crate::upgrade::actors::helm::{HOOK, MANAGED_BY, RELEASE_NAME, is_typed_group};
 use crate::upgrade::secrets::LAST_APPLIED;
 use crate::upgrade::trace::{Action, Event};
 
@@ -235,7 +235,8 @@ fn table<'v>(
 /// User-visible objects that were deleted or came back with another UID.
 ///
 /// Visible are CustomResourceDefinitions, custom objects, Jobs, Pods, volumes and namespaces; the release's own Pods and
-/// Jobs are not, they come and go with every upgrade.
+/// Jobs are not, they come and go with every upgrade. Of other kinds what no release and no controller made is visible: a
+/// user's Secret that a hook deletes, or that goes with its owner.
 #[must_use]
 pub fn lost(before: &Snapshot, events: &[Event], release_namespace: &str) -> Vec<ObjectName> {
     let custom = before.custom_kinds();
@@ -258,7 +259,19 @@ fn is_visible(name: &ObjectName, object: &Value, release_namespace: &str) -> boo
         _ => false,
     };
     let kind = name.kind.as_str();
-    (LASTING.contains(&kind) || WORK.contains(&kind)) && !own
+    (LASTING.contains(&kind) || WORK.contains(&kind)) && !own || is_foreign(name, object)
+}
+
+/// Whether an object was made by a user: no release has it, no hook, no controller, no cluster made it.
+fn is_foreign(name: &ObjectName, object: &Value) -> bool {
+    let of_release = [RELEASE_NAME, HOOK].iter().any(|key| k8s::annotation(object, key).is_some())
+        || k8s::label(object, MANAGED_BY) == Some("Helm");
+    let owners = object.at("/metadata/ownerReferences").and_then(Value::as_array).into_iter().flatten();
+    let is_made = owners.into_iter().any(|owner| owner.get("controller") == Some(&Value::Bool(true)));
+    let of_cluster = name.kind == "ServiceAccount" && name.name == "default"
+        || k8s::text(object, "/type").starts_with("helm.sh/")
+        || WORK.contains(&name.kind.as_str());
+    !of_release && !is_made && !of_cluster
 }
 
 /// Whether anything but the release's own records changed.
@@ -319,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn custom_objects_and_foreign_pods_count_as_lost() {
+    fn custom_objects_and_what_users_made_count_as_lost() {
         let crd = object(
             "CustomResourceDefinition",
             "widgets.x",
@@ -329,11 +342,20 @@ mod tests {
         let widget = object("Widget", "w", "2", &json!({"apiVersion": "x/v1"}));
         let pod = object("Pod", "p", "3", &json!({}));
         let secret = object("Secret", "s", "4", &json!({}));
-        let before = Snapshot::new(vec![crd, widget, pod, secret]);
+        let owned = json!({"metadata": {"annotations": {"meta.helm.sh/release-name": "r"}}});
+        let own = object("Secret", "own", "5", &owned);
+        let made = object(
+            "ConfigMap",
+            "made",
+            "6",
+            &json!({"metadata": {"ownerReferences": [{"controller": true}]}}),
+        );
+        let before = Snapshot::new(vec![crd, widget, pod, secret, own, made]);
         let events = events(&before, &Snapshot::default());
         let names =
             |namespace| lost(&before, &events, namespace).iter().map(ToString::to_string).collect::<Vec<_>>();
-        assert_eq!(names("release"), ["CustomResourceDefinition/a/widgets.x", "Pod/a/p", "Widget/a/w"]);
-        assert_eq!(names("a"), ["CustomResourceDefinition/a/widgets.x", "Widget/a/w"]);
+        let crd = "CustomResourceDefinition/a/widgets.x";
+        assert_eq!(names("release"), [crd, "Pod/a/p", "Secret/a/s", "Widget/a/w"]);
+        assert_eq!(names("a"), [crd, "Secret/a/s", "Widget/a/w"]);
     }
 }

@@ -69,7 +69,7 @@ fn sync(api: &mut Api<'_>, set: &Value) {
     for pod in own.iter().filter(|p| number_of(p).is_some_and(|n| n >= wanted)) {
         pods::delete(api, pod);
     }
-    update(api, set, &own);
+    update(api, set, &own, parallel);
     report(api, set, wanted);
 }
 
@@ -104,8 +104,9 @@ fn claims(api: &mut Api<'_>, set: &Value, index: i64) {
     }
 }
 
-/// Replaces at most one pod of an old template, the one with the highest number, once all are ready.
-fn update(api: &mut Api<'_>, set: &Value, own: &[Arc<Value>]) {
+/// Replaces at most one pod of an old template, the one with the highest number: once all are ready, or, where pods do not
+/// wait for each other, once those above it are.
+fn update(api: &mut Api<'_>, set: &Value, own: &[Arc<Value>], parallel: bool) {
     let on_delete = text(set, "/spec/updateStrategy/type") == "OnDelete";
     let wanted = revision(set);
     // A pod that some other program created carries a revision that this model can't compare.
@@ -113,10 +114,11 @@ fn update(api: &mut Api<'_>, set: &Value, own: &[Arc<Value>]) {
         let current = text(pod, "/metadata/labels/controller-revision-hash");
         current.starts_with(text(set, "/metadata/name")) && current != wanted && made_here(current, set)
     };
-    if on_delete || own.iter().any(|p| !pods::ready(p)) {
+    if on_delete || !parallel && own.iter().any(|p| !pods::ready(p)) {
         return;
     }
-    if let Some(pod) = own.iter().rfind(outdated) {
+    let next = own.iter().rev().find(|pod| outdated(pod) || !pods::ready(pod));
+    if let Some(pod) = next.filter(outdated) {
         pods::delete(api, pod);
     }
 }

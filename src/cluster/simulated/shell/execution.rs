@@ -6,6 +6,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::builtins;
+use super::expansion::{TEXT, too_much_text};
 use super::files::{self, Files};
 use super::parser::{self, BOTH};
 use super::streams::{Sink, Streams, append};
@@ -220,7 +221,8 @@ impl<'h> Shell<'h> {
         if self.steps > STEPS {
             return Err(Stop::Unknown(format!("more than {STEPS} commands")));
         }
-        Ok(())
+        let variables = self.state.variables.values().map(String::len).sum::<usize>();
+        if variables > TEXT { Err(too_much_text()) } else { Ok(()) }
     }
 
     /// Runs commands in order.

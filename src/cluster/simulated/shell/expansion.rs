@@ -6,6 +6,14 @@ use super::streams::Streams;
 use super::syntax::{Operator, Parameter, Part, Word};
 use super::{Flow, Stop, arithmetic, files};
 
+/// Most bytes that the words of one command and its variables may grow to: a script that doubles a text ends here.
+pub(super) const TEXT: usize = 8 << 20;
+
+/// What a script comes to that makes more text than that.
+pub(super) fn too_much_text() -> Stop {
+    Stop::Unknown(format!("more than {TEXT} bytes of text in one place"))
+}
+
 /// A stretch of a word after the first expansions.
 enum Piece {
     /// Unquoted text of the script.
@@ -18,15 +26,31 @@ enum Piece {
     Border,
 }
 
+impl Piece {
+    fn size(&self) -> usize {
+        match self {
+            Self::Active(text) | Self::Split(text) | Self::Literal(text) => text.len() + 1,
+            Self::Border => 1,
+        }
+    }
+}
+
 impl Shell<'_> {
     /// Expands words into fields.
     pub(super) fn fields(&mut self, words: &[Word], streams: &Streams) -> Flow<Vec<String>> {
-        let mut fields = Vec::new();
+        let mut fields: Vec<String> = Vec::new();
+        let (mut counted, mut bytes) = (0, 0);
         for word in words {
             let mut pieces = Vec::new();
             self.pieces(&word.parts, false, &mut pieces, streams)?;
             for field in self.split(pieces) {
                 self.file_names(&field, &mut fields);
+            }
+            bytes +=
+                fields.iter().skip(counted).map(|field| field.len() + size_of::<String>()).sum::<usize>();
+            counted = fields.len();
+            if bytes > TEXT {
+                return Err(too_much_text());
             }
         }
         Ok(fields)
@@ -54,7 +78,13 @@ impl Shell<'_> {
     }
 
     fn pieces(&mut self, parts: &[Part], quoted: bool, out: &mut Vec<Piece>, streams: &Streams) -> Flow<()> {
+        let (mut counted, mut bytes) = (out.len(), 0);
         for part in parts {
+            bytes += out.iter().skip(counted).map(Piece::size).sum::<usize>();
+            counted = out.len();
+            if bytes > TEXT {
+                return Err(too_much_text());
+            }
             match part {
                 Part::Text(text) if quoted => out.push(Piece::Literal(text.clone())),
                 Part::Text(text) => out.push(Piece::Active(self.home(text, out.is_empty()))),

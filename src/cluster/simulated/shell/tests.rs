@@ -118,6 +118,8 @@ fn scripts_end_as_a_shell_ends() {
         ("if then", Ending::Exited(2)),
         ("python3 run.py", Ending::Unknown("program `python3`".to_owned())),
         ("sh /opt/run.sh", Ending::Unknown("script /opt/run.sh, which is part of the image".to_owned())),
+        ("x=a; while true; do x=\"$x$x\"; done", endless()),
+        ("set -- a b; while true; do set -- \"$@\" \"$@\"; done", endless()),
         ("while true; do :; done", Ending::Unknown("more than 200000 commands".to_owned())),
     ];
     for (script, expected) in table {
@@ -144,4 +146,9 @@ fn hostile_scripts_end() {
             script.chars().take(20).collect::<String>()
         );
     }
+}
+
+/// How a script ends that makes more and more text.
+fn endless() -> Ending {
+    Ending::Unknown(format!("more than {} bytes of text in one place", super::expansion::TEXT))
 }

@@ -22,6 +22,20 @@ pub(crate) struct Pair {
     only_after: (Vec<PathBuf>, Vec<String>),
 }
 
+/// Says of files that are not there which flag names them.
+fn there(flag: &str, paths: &[PathBuf]) -> Result<(), Error> {
+    let is_file = |path: &&PathBuf| !path.as_os_str().is_empty() && path.as_os_str() != "-";
+    let absent = |path: &&PathBuf| {
+        std::fs::metadata(path).is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound)
+    };
+    match paths.iter().filter(is_file).find(absent) {
+        Some(path) => {
+            Err(Error::new(format!("`{flag} {0}`: open {0}: no such file or directory", path.display())))
+        }
+        None => Ok(()),
+    }
+}
+
 /// One side, as one Helm version sees it.
 pub(crate) struct Side {
     pub(crate) chart: Arc<Chart>,
@@ -31,6 +45,12 @@ pub(crate) struct Side {
 impl Pair {
     /// Fetches both charts.
     pub(crate) fn load(pair: &args::Pair, global: &Global) -> Result<Self, Error> {
+        let files = [
+            ("-f", &pair.values.values),
+            ("--values-before", &pair.values_before),
+            ("--values-after", &pair.values_after),
+        ];
+        files.iter().try_for_each(|(flag, paths)| there(flag, paths))?;
         let (before, after) = std::thread::scope(|scope| {
             let after = stack::spawn(scope, || Loaded::fetch(&pair.after, global));
             let before = Loaded::fetch(&pair.before, global);
@@ -82,6 +102,11 @@ impl Pair {
     /// The values flags of AFTER as the user gave them, for commands in a report.
     pub(crate) fn words_after(&self) -> ValuesWords {
         charts::words(&self.values, &self.only_after)
+    }
+
+    /// Whether the namespace is the one that is taken where none is given.
+    pub(crate) fn is_anywhere(&self) -> bool {
+        self.release.namespace.as_deref().is_none_or(str::is_empty)
     }
 
     /// The release options of this pair; the name defaults to the new chart's.

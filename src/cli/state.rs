@@ -39,12 +39,13 @@ pub(crate) fn read(path: &Path, limits: &Limits) -> Result<Given, Error> {
             }
         }
     } else {
-        let data = directory::read_file(path, limits.chart_bytes)?;
+        let data = directory::read_file(path, limits.chart_bytes)
+            .map_err(|error| Error::new(format!("`--state`: {}", error.message)).hint(error.hint))?;
         found = manifests::read(&path.display().to_string(), &data, limits)?;
     }
     if found.is_empty() {
         return Err(Error::new(format!("{}: no Kubernetes object in it", path.display()))
-            .hint("Write it with `kubectl get KIND… -A -o yaml`."));
+            .hint("docs/state.md has the command that writes one."));
     }
     let (objects, places) =
         collection::checked(found)?.into_iter().map(|Manifest { object, place }| (object, place)).unzip();

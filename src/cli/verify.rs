@@ -267,7 +267,11 @@ impl<'p> Scenery<'p> {
             kubernetes: self.plan.kubernetes.clone(),
             engine: engine_name(flags.engine).to_owned(),
             start: self.start(&rehearsals),
-            not_checked: self.not_checked(&rehearsals, flags.engine, &[impure, &collected].concat()),
+            not_checked: self.not_checked(
+                &rehearsals,
+                flags.engine,
+                &[impure, &collected, anywhere(pair).as_slice()].concat(),
+            ),
             ownership: self.ownership(),
             rehearsals,
             findings,
@@ -280,7 +284,10 @@ impl<'p> Scenery<'p> {
         let population = rehearsals.iter().map(|rehearsal| rehearsal.population.as_slice());
         let alive = population.max_by_key(|names| names.len()).unwrap_or_default();
         let built_in = || {
-            format!("built-in population: {} (give --state for your own objects)", population::summary(alive))
+            format!(
+                "built-in population: {} (give --state for your own objects; docs/state.md says how to make one)",
+                population::summary(alive)
+            )
         };
         let given = self.given.map(|given| format!("objects of {}", given.state.name));
         given.unwrap_or_else(built_in)
@@ -300,7 +307,7 @@ impl<'p> Scenery<'p> {
             lines.extend(self.unpopulated(rehearsals));
         } else if self.state.iter().all(|object| object.pointer("/metadata/managedFields").is_none()) {
             lines.insert(
-                "conflicts with other managers: the state has no managedFields (kubectl get --show-managed-fields -o yaml)"
+                "conflicts with other managers: the state has no managedFields (kubectl get --show-managed-fields -o yaml, see docs/state.md)"
                     .to_owned(),
             );
         }
@@ -327,7 +334,7 @@ impl<'p> Scenery<'p> {
         let missing = kinds.iter().filter(|kind| !alive.is_empty() && !alive.contains(kind.as_str()));
         missing
             .map(|kind| {
-                format!("objects of kind {kind}: none could be made from the schema alone; give --state")
+                format!("objects of kind {kind}: none could be made from the schema alone; give --state (docs/state.md)")
             })
             .collect()
     }
@@ -366,6 +373,12 @@ impl<'p> Scenery<'p> {
         }
         rows.into_values().collect()
     }
+}
+
+/// Said where the namespace was not given.
+fn anywhere(pair: &Pair) -> Option<String> {
+    let said = "another namespace than `default`: it was taken because -n was not given";
+    pair.is_anywhere().then(|| said.to_owned())
 }
 
 fn place(
@@ -455,7 +468,7 @@ fn not_checked(rehearsals: &[Rehearsal], engine: Engine) -> BTreeSet<String> {
         lines.extend(notes.filter(|note| is_gap(note)).cloned());
         if matches!(rehearsal.start, Start::BuiltIn) {
             lines.insert(
-                "your own objects: the rehearsal used a built-in population; give --state".to_owned(),
+                "your own objects: the rehearsal used a built-in population; give --state (docs/state.md says how to make one)".to_owned(),
             );
         }
     }

@@ -3,11 +3,11 @@
 
 use std::collections::BTreeSet;
 
-use super::matrix::column;
+use super::ends::{Back, Known, back, ends};
 use super::model::{Report, grouped, who};
+use super::steps::{Command, Step, steps};
 use crate::finding::{Finding, ObjectName};
-use crate::upgrade::outcome::{Operation, Outcome, Rehearsal, Verdict, Way};
-use crate::upgrade::trace::{Action, Event};
+use crate::upgrade::outcome::{Outcome, Rehearsal, Verdict, Way};
 
 /// What one actor should do.
 pub(super) struct Counsel {
@@ -16,13 +16,15 @@ pub(super) struct Counsel {
     /// What is done, or that nothing helps.
     pub(super) summary: String,
     /// Commands in order; empty when no way keeps every object.
-    pub(super) commands: Vec<String>,
+    pub(super) steps: Vec<Step>,
     /// Commands that go on with the count when the upgrade is through, for objects that can't go on.
-    pub(super) afterwards: Vec<String>,
+    pub(super) afterwards: Vec<Step>,
     /// Which of the commands were rehearsed how; empty without commands.
     pub(super) rehearsed: String,
     /// How each operation can end.
     pub(super) ends: Vec<String>,
+    /// How to go back; nothing where that was not rehearsed.
+    pub(super) back: Option<Back>,
 }
 
 /// What stands above the commands that follow the upgrade.
@@ -30,14 +32,15 @@ pub(super) const AFTERWARDS: &str = "when the upgrade is through, for what can't
 
 /// One counsel per actor and maker of the release; none where the plain upgrade keeps everything whatever follows.
 pub(super) fn counsels(report: &Report) -> Vec<Counsel> {
-    let delivered: BTreeSet<&ObjectName> = report.ownership.iter().map(|row| &row.object).collect();
+    let known = report.known();
     let mut counsels = Vec::new();
     for rehearsal in &report.rehearsals {
         let makers = rehearsal.makers();
-        counsels.extend(makers.into_iter().filter_map(|maker| advice_of(rehearsal, maker, &delivered)));
+        counsels.extend(makers.into_iter().filter_map(|maker| advice_of(rehearsal, maker, &known)));
     }
     let alike = grouped(counsels.into_iter().map(|(who, advice)| (advice, who)));
-    alike.into_iter().map(|(advice, who)| advice.given_to(&who, report)).collect()
+    let mut told: Vec<(String, Vec<Command>)> = Vec::new();
+    alike.into_iter().map(|(advice, who)| advice.given_to(&who, report, &mut told)).collect()
 }
 
 /// What the same advice says to all who should follow it.
@@ -45,15 +48,17 @@ pub(super) fn counsels(report: &Report) -> Vec<Counsel> {
 struct Advice {
     way: String,
     summary: String,
-    commands: Vec<String>,
-    afterwards: Vec<String>,
+    commands: Vec<Command>,
+    afterwards: Vec<Command>,
     ends: Vec<String>,
+    back: Option<Back>,
     stuck: Vec<ObjectName>,
 }
 
 impl Advice {
-    fn given_to(self, who: &[String], report: &Report) -> Counsel {
-        let Self { way, summary, commands, afterwards, mut ends, stuck } = self;
+    /// `told` has the commands of every counsel before this one, with whom they are for.
+    fn given_to(self, who: &[String], report: &Report, told: &mut Vec<(String, Vec<Command>)>) -> Counsel {
+        let Self { way, summary, commands, afterwards, mut ends, back, stuck } = self;
         let about = |finding: &&Finding| finding.objects.iter().any(|object| stuck.contains(object));
         let helpful = report.causes().filter(|finding| !finding.advice.is_empty()).filter(about);
         let checks: BTreeSet<&str> = helpful.map(|finding| finding.check).collect();
@@ -62,9 +67,15 @@ impl Advice {
             ends.push(format!("what helps those that can't go on: see the findings of {checks}"));
         }
         let who = who.join(" and ");
-        let label = if way.is_empty() { who } else { format!("{who}, {way}") };
+        let label = if way.is_empty() { who.clone() } else { format!("{who}, {way}") };
         let rehearsed = rehearsed(commands.len(), afterwards.len());
-        Counsel { label, summary, commands, afterwards, rehearsed, ends }
+        let before = commands.len();
+        let all = [commands, afterwards].concat();
+        let mut steps = steps(&all, before, told);
+        let later = steps.iter().position(|step| step.first > before).unwrap_or(steps.len());
+        let afterwards = steps.split_off(later);
+        told.push((who, all));
+        Counsel { label, summary, steps, afterwards, rehearsed, ends, back }
     }
 }
 
@@ -85,15 +96,11 @@ fn rehearsed(before: usize, after: usize) -> String {
     }
 }
 
-fn advice_of(
-    rehearsal: &Rehearsal,
-    maker: &str,
-    delivered: &BTreeSet<&ObjectName>,
-) -> Option<(String, Advice)> {
+fn advice_of(rehearsal: &Rehearsal, maker: &str, known: &Known<'_>) -> Option<(String, Advice)> {
     let plain = rehearsal.ways.iter().find(|way| way.made_by == maker);
     match (rehearsal.best(maker), plain) {
         (Some(way), Some(plain)) if way.name == plain.name && way.verdict() == Verdict::Keeps => None,
-        (Some(way), _) => Some(advice(rehearsal, way, delivered)),
+        (Some(way), _) => Some(advice(rehearsal, way, known)),
         (None, Some(plain)) => Some((who(rehearsal, plain), nothing_helps())),
         (None, None) => None,
     }
@@ -106,99 +113,26 @@ fn nothing_helps() -> Advice {
         commands: Vec::new(),
         afterwards: Vec::new(),
         ends: Vec::new(),
+        back: None,
         stuck: Vec::new(),
     }
 }
 
-fn advice(rehearsal: &Rehearsal, way: &Way, delivered: &BTreeSet<&ObjectName>) -> (String, Advice) {
+fn advice(rehearsal: &Rehearsal, way: &Way, known: &Known<'_>) -> (String, Advice) {
     let upgrade = way.operations.iter().flat_map(|operation| &operation.outcomes).next();
-    let command = upgrade.and_then(|outcome| outcome.steps.last()).map(|step| step.command.clone());
+    let command = upgrade.and_then(|outcome| outcome.steps.last()).map(|step| &step.command);
     let outcomes = way.operations.iter().flat_map(|operation| &operation.outcomes);
+    let commands = |commands: Vec<&String>| -> Vec<Command> {
+        commands.into_iter().map(|command| Command::of(command, &rehearsal.start)).collect()
+    };
     let advice = Advice {
         way: way.name.clone(),
         summary: way.summary.clone(),
-        commands: way.prepare.iter().cloned().chain(command).collect(),
-        afterwards: way.afterwards.clone(),
-        ends: way.operations.iter().flat_map(|operation| ends(way, operation, delivered)).collect(),
+        commands: commands(way.prepare.iter().chain(command).collect()),
+        afterwards: commands(way.afterwards.iter().collect()),
+        ends: way.operations.iter().flat_map(|operation| ends(way, operation, known)).collect(),
+        back: back(way),
         stuck: outcomes.flat_map(Outcome::stuck).collect(),
     };
     (who(rehearsal, way), advice)
-}
-
-/// How an operation, as the table calls it, can end, a line for each; ends that read alike are one.
-fn ends(way: &Way, operation: &Operation, delivered: &BTreeSet<&ObjectName>) -> Vec<String> {
-    let name = column(way, operation);
-    let ends = operation.outcomes.iter().map(|outcome| (end(outcome, delivered), whenever(outcome)));
-    let ends = grouped(ends).into_iter().map(|(end, whens)| {
-        let whens: Vec<String> = whens.into_iter().filter(|when| !when.is_empty()).collect();
-        format!("{end} {}", whens.join(", or ")).trim_end().to_owned()
-    });
-    let lines = ends.enumerate().map(|(n, end)| match n {
-        0 => format!("{name}: {end}"),
-        _ => format!("or {end}"),
-    });
-    lines.collect()
-}
-
-fn end(outcome: &Outcome, delivered: &BTreeSet<&ObjectName>) -> String {
-    let error = || outcome.steps.last().map(|step| gist(&step.stderr)).unwrap_or_default();
-    let word = match outcome.verdict {
-        Verdict::Keeps => "keeps all".to_owned(),
-        Verdict::Refused => format!("is refused ({})", error()),
-        Verdict::Breaks if outcome.succeeds() => "keeps all".to_owned(),
-        Verdict::Breaks => format!("ends with an error ({}), keeps all", error()),
-        Verdict::Loses => format!("loses {}", super::model::by_kind(&outcome.lost)),
-    };
-    let stuck = match outcome.stuck().as_slice() {
-        [] => String::new(),
-        stuck => format!(", but {} can't go on without help", super::model::by_kind(stuck)),
-    };
-    word + &fates(outcome, delivered) + &stuck
-}
-
-/// Longest gist of an error, in characters.
-const GIST: usize = 240;
-
-/// The beginning of an error, the first of several, cut behind a word.
-fn gist(stderr: &str) -> String {
-    // Helm 4 logs before it says what is wrong.
-    let said = stderr.rfind("Error: ").map_or(stderr, |at| stderr.get(at..).unwrap_or(stderr));
-    let first = said.trim_start_matches("Error: ").split(" && ").next().unwrap_or_default();
-    let text = first.split_whitespace().collect::<Vec<_>>().join(" ");
-    if text.chars().count() <= GIST {
-        return text;
-    }
-    let cut: String = text.chars().take(GIST).collect();
-    format!("{} …", cut.rsplit_once(' ').map_or(cut.as_str(), |(words, _)| words))
-}
-
-/// What becomes of the objects that charts deliver besides their workloads, such as default runtimes, where they are not
-/// lost: `, ClusterTrainingRuntime ×8 change in place`.
-fn fates(outcome: &Outcome, delivered: &BTreeSet<&ObjectName>) -> String {
-    let events = outcome.steps.iter().flat_map(|step| &step.events);
-    let told = events.filter(|event| event.object.kind != "CustomResourceDefinition");
-    let told =
-        told.filter(|event| delivered.contains(&event.object) && !outcome.lost.contains(&event.object));
-    let word = |event: &Event| match event.action {
-        Action::Created => "come new",
-        Action::Terminating => "wait to be deleted",
-        Action::Deleted | Action::Replaced => "go",
-        Action::Updated if event.changed.contains(&"spec") => "change in place",
-        Action::Updated | Action::Unchanged => "stay as they are",
-    };
-    let groups = grouped(told.map(|event| (word(event), event.object.clone())));
-    groups
-        .into_iter()
-        .map(|(word, objects)| format!(", {} {word}", super::model::by_kind(&objects)))
-        .collect()
-}
-
-/// Every condition of an outcome as clauses; empty when it hangs on none.
-pub(super) fn whenever(outcome: &Outcome) -> String {
-    outcome.conditions().map(when).collect::<Vec<_>>().join(", or ")
-}
-
-/// A condition as a clause.
-pub(super) fn when(condition: &str) -> String {
-    if condition.starts_with("after ") { condition.to_owned() } else { format!("when {condition}") }
 }

@@ -4,10 +4,12 @@ use std::io::{self, Write};
 
 use askama::Template;
 
-use super::counsel::{AFTERWARDS, Counsel, counsels, when, whenever};
+use super::counsel::{AFTERWARDS, Counsel, counsels};
+use super::ends::{when, whenever};
 use super::escape::terminal;
 use super::matrix::{Cell, Column, Matrix};
 use super::model::{Losing, by_kind, who};
+use super::steps::Step as Numbered;
 use super::text::describe;
 use super::{Report, Style};
 use crate::finding::Severity;
@@ -25,6 +27,7 @@ struct Page {
     title: String,
     level: &'static str,
     word: &'static str,
+    answer: String,
     summary: String,
     circumstances: String,
     heads: Vec<String>,
@@ -69,8 +72,20 @@ struct LossView {
 struct CounselView {
     label: String,
     summary: String,
-    commands: String,
+    steps: Vec<NumberedView>,
+    note: &'static str,
+    afterwards: Vec<NumberedView>,
     ends: Vec<String>,
+    back: bool,
+    back_command: String,
+    back_note: String,
+}
+
+struct NumberedView {
+    first: usize,
+    last: usize,
+    command: String,
+    note: String,
 }
 
 struct StepView {
@@ -101,6 +116,7 @@ impl Page {
             )),
             level: report.verdict.level,
             word: word(report.verdict.level),
+            answer: terminal(&report.verdict.answer),
             summary: terminal(&report.verdict.summary),
             circumstances: terminal(&format!(
                 "release {} in {}, Kubernetes {}, engine {}, {}",
@@ -200,19 +216,28 @@ fn upgrades(report: &Report) -> Vec<LossView> {
     ways.flat_map(view).collect()
 }
 
-fn commands(counsel: &Counsel) -> String {
-    let note = Some(format!("# {AFTERWARDS}")).filter(|_| !counsel.afterwards.is_empty());
-    let lines = counsel.commands.iter().chain(&note).chain(&counsel.afterwards);
-    lines.map(String::as_str).collect::<Vec<_>>().join("\n")
+fn numbered(step: &Numbered) -> NumberedView {
+    NumberedView {
+        first: step.first,
+        last: step.last,
+        command: terminal(&step.command),
+        note: terminal(&step.note),
+    }
 }
 
 fn counsel(counsel: &Counsel) -> CounselView {
     let rehearsed = Some(&counsel.rehearsed).filter(|rehearsed| !rehearsed.is_empty());
+    let back = counsel.back.as_ref();
     CounselView {
         label: terminal(&counsel.label),
         summary: terminal(&counsel.summary),
-        commands: terminal(&commands(counsel)),
+        steps: counsel.steps.iter().map(numbered).collect(),
+        note: AFTERWARDS,
+        afterwards: counsel.afterwards.iter().map(numbered).collect(),
         ends: rehearsed.into_iter().chain(&counsel.ends).map(|end| terminal(end)).collect(),
+        back: back.is_some(),
+        back_command: terminal(back.map(|back| back.command.as_str()).unwrap_or_default()),
+        back_note: terminal(back.map(|back| back.note.as_str()).unwrap_or_default()),
     }
 }
 

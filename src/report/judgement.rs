@@ -5,6 +5,8 @@ use std::collections::BTreeSet;
 use crate::finding::{Finding, ObjectName, Severity};
 use crate::upgrade::outcome::{Operation, REUSING, ROAD, Rehearsal, Verdict, Way};
 
+use super::answer::answer;
+use super::ends::Known;
 use super::model::{Judgement, by_kind, who};
 
 /// What the judgement is made from.
@@ -24,6 +26,11 @@ pub struct Evidence<'e> {
 /// Judges: losses on the road first, then losses by leaving it, then what could not be rehearsed, then findings.
 #[must_use]
 pub fn judge(evidence: &Evidence<'_>) -> Judgement {
+    let known = Known::new(evidence.delivered.iter(), evidence.findings);
+    Judgement { answer: answer(evidence.rehearsals, &known), ..judged(evidence) }
+}
+
+fn judged(evidence: &Evidence<'_>) -> Judgement {
     let losing: Vec<Loss<'_>> =
         evidence.rehearsals.iter().flat_map(|r| losses(r, evidence.delivered)).collect();
     if !losing.is_empty() {
@@ -50,6 +57,7 @@ fn without_losses(evidence: &Evidence<'_>) -> Judgement {
         return Judgement {
             level: "not-checked",
             summary: format!("Nothing could be rehearsed for {}: {}", rehearsal.actor, rehearsal.obstacle),
+            answer: String::new(),
             exit_code: 1,
         };
     }
@@ -61,6 +69,7 @@ fn without_losses(evidence: &Evidence<'_>) -> Judgement {
                 "No rehearsed upgrade, repetition or rollback loses an object, but {} at or above the gate.{rough}",
                 counted(gated, "finding is", "findings are")
             ),
+            answer: String::new(),
             exit_code: 2,
         };
     }
@@ -70,6 +79,7 @@ fn without_losses(evidence: &Evidence<'_>) -> Judgement {
             summary: format!(
                 "No rehearsed operation loses an object, but not everything could be checked; see below.{rough}"
             ),
+            answer: String::new(),
             exit_code: 1,
         };
     }
@@ -78,6 +88,7 @@ fn without_losses(evidence: &Evidence<'_>) -> Judgement {
         summary: format!(
             "No rehearsed operation loses a custom object, a definition, a claim, a namespace or work that runs.{rough}"
         ),
+        answer: String::new(),
         exit_code: 0,
     }
 }
@@ -191,6 +202,7 @@ fn lost(losing: &[Loss<'_>]) -> Judgement {
             counted(losing.len(), "rehearsed operation loses", "rehearsed operations lose"),
             what.unwrap_or_default()
         ),
+        answer: String::new(),
         exit_code: 3,
     }
 }

@@ -3,10 +3,12 @@
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-use super::counsel::{AFTERWARDS, counsels, when, whenever};
+use super::counsel::{AFTERWARDS, counsels};
+use super::ends::{Back, when, whenever};
 use super::escape::{code_block, code_span, markdown};
 use super::matrix::Matrix;
 use super::model::by_kind;
+use super::steps::Step;
 use super::text::describe;
 use super::{Report, Style};
 use crate::finding::{Finding, Severity};
@@ -48,7 +50,7 @@ fn head(report: &Report) -> String {
         _ => "🟢 safe",
     };
     format!(
-        "## seatrial: {word}\n\n**{} {} → {}**, release {} in {}, Kubernetes {}, {}\n\n{}\n\n",
+        "## seatrial: {word}\n\n**{} {} → {}**, release {} in {}, Kubernetes {}, {}\n\n{}{}\n\n",
         markdown(&report.after.name),
         markdown(&report.before.version),
         markdown(&report.after.version),
@@ -56,8 +58,16 @@ fn head(report: &Report) -> String {
         code_span(&report.namespace),
         markdown(&report.kubernetes),
         markdown(&report.start),
+        answered(report),
         markdown(&report.verdict.summary)
     )
+}
+
+fn answered(report: &Report) -> String {
+    match report.verdict.answer.as_str() {
+        "" => String::new(),
+        answer => format!("**{}**\n\n", markdown(answer)),
+    }
 }
 
 fn table(report: &Report) -> String {
@@ -125,19 +135,32 @@ fn counsel(report: &Report) -> String {
     let mut text = if counsels.is_empty() { String::new() } else { "### What to do\n\n".to_owned() };
     for counsel in &counsels {
         let _ = writeln!(text, "**{}**: {}\n", markdown(&counsel.label), markdown(&counsel.summary));
-        if !counsel.commands.is_empty() {
+        if !counsel.steps.is_empty() {
             let note = Some(format!("# {AFTERWARDS}")).filter(|_| !counsel.afterwards.is_empty());
-            let lines = counsel.commands.iter().chain(&note).chain(&counsel.afterwards);
-            let lines: Vec<&str> = lines.map(String::as_str).collect();
+            let [steps, afterwards] =
+                [&counsel.steps, &counsel.afterwards].map(|steps| steps.iter().map(Step::shell));
+            let lines: Vec<String> = steps.chain(note).chain(afterwards).collect();
             let _ = writeln!(text, "{}", code_block("sh", &lines.join("\n")));
             let _ = writeln!(text, "{}\n", markdown(&counsel.rehearsed));
         }
         for end in &counsel.ends {
             let _ = writeln!(text, "- {}", markdown(end));
         }
+        if let Some(back) = &counsel.back {
+            text.push_str(&way_back(back));
+        }
         text.push('\n');
     }
     text
+}
+
+fn way_back(back: &Back) -> String {
+    let parts = [
+        Some(code_span(&back.command)).filter(|_| !back.command.is_empty()),
+        Some(markdown(&back.note)).filter(|note| !note.is_empty()),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    format!("- **to go back**: {}\n", parts.join(": "))
 }
 
 fn finding(finding: &Finding) -> String {

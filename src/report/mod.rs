@@ -2,8 +2,10 @@
 
 use std::io::{self, Write};
 
+mod answer;
 pub mod changes;
 mod counsel;
+mod ends;
 pub mod escape;
 mod html;
 pub mod judgement;
@@ -11,6 +13,7 @@ pub mod json;
 mod markdown;
 mod matrix;
 pub mod model;
+mod steps;
 mod text;
 pub mod trace;
 mod wrap;

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::ends::Known;
 use crate::finding::{Evidence, Finding, ObjectName, Severity};
 use crate::upgrade::outcome::{Operation, Outcome, Rehearsal, Verdict, Way};
 use crate::upgrade::secrets::{Redactor, hide_at};
@@ -75,6 +76,9 @@ pub struct Judgement {
     pub level: &'static str,
     /// What a person needs to know, in one or two sentences.
     pub summary: String,
+    /// "May I upgrade?" in one or two sentences: whether the plain command goes, and what the way to take comes to; empty
+    /// when nothing could be rehearsed.
+    pub answer: String,
     /// Exit code of the run.
     pub exit_code: u8,
 }
@@ -93,6 +97,11 @@ impl Report {
         .collect()
     }
 
+    /// What lines on ends are told from.
+    pub(super) fn known(&self) -> Known<'_> {
+        Known::new(self.ownership.iter().map(|row| &row.object), &self.findings)
+    }
+
     /// Findings that say more than the list of what is lost.
     pub fn causes(&self) -> impl Iterator<Item = &Finding> {
         self.findings.iter().filter(|finding| finding.check != RESTATES)
@@ -104,6 +113,7 @@ impl Report {
             self.rehearsals.iter().map(|rehearsal| rehearsal.secrets.redactor()).collect();
         for redactor in &redactors {
             redactor.lines(&mut self.verdict.summary);
+            redactor.lines(&mut self.verdict.answer);
             self.not_checked.iter_mut().for_each(|line| redactor.lines(line));
         }
         for finding in &mut self.findings {

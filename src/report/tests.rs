@@ -63,7 +63,12 @@ fn report() -> Report {
     Report {
         schema_version: SCHEMA_VERSION,
         generator: "seatrial".into(),
-        verdict: Judgement { level: "loses", summary: "two widgets are lost".into(), exit_code: 3 },
+        verdict: Judgement {
+            level: "loses",
+            summary: "two widgets are lost".into(),
+            answer: "Not as a plain upgrade.".into(),
+            exit_code: 3,
+        },
         before: chart("1"),
         after: chart("2"),
         release: "demo".into(),
@@ -174,8 +179,7 @@ fn the_way_to_take_is_marked_and_told_step_by_step() {
             assert!(text.contains(wanted), "{name}: no {wanted:?} in\n{text}");
         }
         let plain = name == "text";
-        let told =
-            "rollback: ends with an error (cannot patch \"blue\"), keeps all, Runtime ×1 stay as they are";
+        let told = "rollback, `helm upgrade <x> \\u{1b}[31m`: ends with an error (cannot patch \"blue\"), keeps all, Runtime ×1 stay as they are";
         assert!(!plain || text.contains(told), "{text}");
         assert!(!plain || text.contains("  Runtime r: release → applied by hook h"), "{text}");
     }

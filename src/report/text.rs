@@ -5,10 +5,12 @@ use std::io::{self, Write};
 use anstyle::{AnsiColor, Style as Ansi};
 
 use super::changes::short;
-use super::counsel::{AFTERWARDS, counsels, when, whenever};
+use super::counsel::{AFTERWARDS, counsels};
+use super::ends::{Back, when, whenever};
 use super::escape::{line, terminal};
 use super::matrix::{Matrix, column};
 use super::model::{Losing, by_kind, grouped};
+use super::steps::Step;
 use super::wrap::wrapped;
 use super::{Report, Style};
 use crate::finding::{Evidence, Finding, Severity};
@@ -59,6 +61,9 @@ fn head(report: &Report, pen: Pen, out: &mut dyn Write) -> io::Result<()> {
     };
     let charts = format!("{} {} → {}", report.after.name, report.before.version, report.after.version);
     writeln!(out, "{}  {}", pen.paint(color, word), line(&charts))?;
+    if !report.verdict.answer.is_empty() {
+        pen.say(out, 0, &pen.bold(&line(&report.verdict.answer)))?;
+    }
     pen.say(out, 0, &line(&report.verdict.summary))?;
     let circumstances = format!(
         "release {} in {}, Kubernetes {}, engine {}, {}",
@@ -181,22 +186,38 @@ fn counsel(report: &Report, pen: Pen, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{}", pen.bold("What to do"))?;
     for counsel in &counsels {
         pen.say(out, 4, &format!("  {}: {}", line(&counsel.label), line(&counsel.summary)))?;
-        // Commands are for copying: never broken.
-        for (n, command) in counsel.commands.iter().enumerate() {
-            writeln!(out, "    {}. {}", n + 1, line(command))?;
-        }
+        counsel.steps.iter().try_for_each(|step| numbered(step, out))?;
         if !counsel.afterwards.is_empty() {
             writeln!(out, "       {AFTERWARDS}")?;
         }
-        for (n, command) in counsel.afterwards.iter().enumerate() {
-            writeln!(out, "    {}. {}", counsel.commands.len() + n + 1, line(command))?;
-        }
+        counsel.afterwards.iter().try_for_each(|step| numbered(step, out))?;
         let rehearsed = Some(&counsel.rehearsed).filter(|rehearsed| !rehearsed.is_empty());
         for end in rehearsed.into_iter().chain(&counsel.ends) {
             pen.say(out, 9, &format!("       {}", line(end)))?;
         }
+        if let Some(back) = &counsel.back {
+            way_back(back, pen, out)?;
+        }
     }
     writeln!(out)
+}
+
+/// A step with its number; commands are for copying: never broken.
+fn numbered(step: &Step, out: &mut dyn Write) -> io::Result<()> {
+    let number = step.number();
+    match (step.command.as_str(), step.note.as_str()) {
+        ("", note) => writeln!(out, "    {number} {}", line(note)),
+        (command, "") => writeln!(out, "    {number} {}", line(command)),
+        (command, note) => writeln!(out, "    {number} {}\n       ({note})", line(command)),
+    }
+}
+
+fn way_back(back: &Back, pen: Pen, out: &mut dyn Write) -> io::Result<()> {
+    if back.command.is_empty() {
+        return pen.say(out, 9, &format!("       to go back: {}", line(&back.note)));
+    }
+    writeln!(out, "       to go back: {}", line(&back.command))?;
+    if back.note.is_empty() { Ok(()) } else { pen.say(out, 9, &format!("         ({})", line(&back.note))) }
 }
 
 /// Where definitions and default runtimes live before and after, those that go the same way in one line.

@@ -1,0 +1,280 @@
+//! "May I upgrade?" in one or two sentences: whether the plain command goes, and what the way to take comes to.
+
+use std::collections::BTreeSet;
+
+use super::ends::{Known, NO_WAY_BACK, back, gets_back};
+use super::matrix::column;
+use super::model::{by_kind, grouped, who};
+use crate::upgrade::outcome::{Outcome, Rehearsal, Verdict, Way};
+
+/// The answer; empty where nothing could be rehearsed.
+pub(super) fn answer(rehearsals: &[Rehearsal], known: &Known<'_>) -> String {
+    let cases: Vec<Case<'_>> = rehearsals.iter().flat_map(cases).collect();
+    let upgrades = grouped(cases.iter().map(|case| (plain(case), case.who.clone())));
+    let ways = grouped(cases.iter().map(|case| (taken(case, known), case)));
+    let alone = ways.len() == 1;
+    let ways = ways.into_iter().map(|(effects, cases)| {
+        let names: BTreeSet<&str> =
+            cases.iter().filter_map(|case| case.best).map(|way| way.name.as_str()).collect();
+        let for_whom: Vec<String> = cases.iter().map(|case| case.who.clone()).collect();
+        advised(&names.into_iter().collect::<Vec<_>>(), effects, &for_whom, alone)
+    });
+    let sentences = [first(&upgrades)].into_iter().chain(ways).filter(|sentence| !sentence.is_empty());
+    sentences.collect::<Vec<_>>().join(" ")
+}
+
+/// One actor with a release of one maker.
+struct Case<'r> {
+    who: String,
+    plain: &'r Way,
+    best: Option<&'r Way>,
+}
+
+fn cases(rehearsal: &Rehearsal) -> Vec<Case<'_>> {
+    let case = |maker: &str| {
+        let plain = rehearsal.ways.iter().find(|way| way.made_by == maker)?;
+        Some(Case { who: who(rehearsal, plain), plain, best: rehearsal.best(maker) })
+    };
+    rehearsal.makers().into_iter().filter_map(case).collect()
+}
+
+/// How the plain upgrade ends, e.g. `loses 8`.
+fn plain(case: &Case<'_>) -> String {
+    let Some(upgrade) = case.plain.operations.first() else { return String::new() };
+    let worst = upgrade.outcomes.iter().max_by_key(|outcome| (outcome.verdict, outcome.lost.len()));
+    let Some(worst) = worst else { return String::new() };
+    let word = match worst.verdict {
+        Verdict::Keeps => return later(case.plain),
+        Verdict::Refused => "refused".to_owned(),
+        Verdict::Breaks if worst.succeeds() => format!("{} can't go on after it", by_kind(&worst.stuck())),
+        Verdict::Breaks => "stops halfway".to_owned(),
+        Verdict::Loses => format!("loses {}", worst.lost.len()),
+    };
+    let always = upgrade.outcomes.iter().all(|outcome| outcome.verdict == worst.verdict);
+    if always { word } else { format!("at worst: {word}") }
+}
+
+const KEEPS: &str = "keeps everything";
+
+/// How a plain upgrade that keeps everything goes on: operations after it that can lose something.
+fn later(plain: &Way) -> String {
+    let losing = plain.operations.iter().filter(|operation| operation.verdict() == Verdict::Loses);
+    let names: BTreeSet<String> = losing.map(|operation| column(plain, operation)).collect();
+    match names.is_empty() {
+        true => KEEPS.to_owned(),
+        false => format!(
+            "{KEEPS}, but not all that may follow: {} can lose objects",
+            names.into_iter().collect::<Vec<_>>().join(", ")
+        ),
+    }
+}
+
+/// The sentence on the plain upgrade.
+fn first(upgrades: &[(String, Vec<String>)]) -> String {
+    match upgrades {
+        [] => String::new(),
+        [(how, _)] if how.is_empty() => String::new(),
+        [(how, _)] if how.starts_with(KEEPS) => format!("A plain `helm upgrade` {how}."),
+        [(how, _)] => format!("Not as a plain `helm upgrade` ({how})."),
+        several => {
+            let parts = several.iter().map(|(how, whom)| format!("with {} {how}", whom.join(" and ")));
+            format!("As a plain `helm upgrade`: {}.", parts.collect::<Vec<_>>().join("; "))
+        }
+    }
+}
+
+/// What the way to take comes to; nothing where there is none.
+fn taken(case: &Case<'_>, known: &Known<'_>) -> Option<String> {
+    let way = case.best?;
+    let upgrades = || way.operations.first().into_iter();
+    let pairs = upgrades().flat_map(|upgrade| upgrade.outcomes.iter().map(move |outcome| (upgrade, outcome)));
+    let troubles: BTreeSet<String> = pairs.flat_map(|(o, outcome)| known.troubles(o, outcome)).collect();
+    let mut parts = vec!["keeps everything on upgrade and rollback".to_owned()];
+    if !troubles.is_empty() {
+        parts[0].push_str(&format!(", but {}", troubles.into_iter().collect::<Vec<_>>().join(" and ")));
+    }
+    if upgrades().flat_map(|upgrade| &upgrade.outcomes).any(|outcome| !outcome.succeeds()) {
+        parts.push("the upgrade can end with an error".to_owned());
+    }
+    parts.extend(backwards(way));
+    parts.extend(leaving(way));
+    Some(parts.join("; "))
+}
+
+/// What is to be known of going back; nothing where the plain rollback does and leaves nothing behind.
+fn backwards(way: &Way) -> Option<String> {
+    let plain = way.operation("rollback")?;
+    let back = back(way)?;
+    let stuck = || plain.outcomes.iter().map(Outcome::stuck).find(|stuck| !stuck.is_empty());
+    match back.command.as_str() {
+        "" => Some(NO_WAY_BACK.to_owned()),
+        _ if plain.outcomes.iter().all(gets_back) => {
+            stuck().map(|stuck| format!("after a rollback {} can't go on without help", by_kind(&stuck)))
+        }
+        _ => Some("a plain rollback can end with an error, see \"to go back\"".to_owned()),
+    }
+}
+
+/// What uninstalling loses.
+fn leaving(way: &Way) -> Option<String> {
+    let uninstall = way.operation("uninstall")?;
+    let lost = uninstall.outcomes.iter().map(|outcome| outcome.lost.len()).max().filter(|lost| *lost > 0)?;
+    let always = uninstall.outcomes.iter().all(|outcome| outcome.verdict == Verdict::Loses);
+    Some(format!("uninstall {} {lost}", if always { "loses" } else { "can lose" }))
+}
+
+/// The sentence on the way to take; it names who should take it where others should take another.
+fn advised(names: &[&str], effects: Option<String>, for_whom: &[String], alone: bool) -> String {
+    let whom = if alone { String::new() } else { format!("With {}: ", for_whom.join(" and ")) };
+    let Some(effects) = effects else {
+        let no = "no rehearsed way keeps every object, do not upgrade before one does.";
+        return if alone { format!("N{}", &no[1..]) } else { format!("{whom}{no}") };
+    };
+    let take = if alone { "Take" } else { "take" };
+    let verb = if names.len() == 1 { "" } else { "each " };
+    format!("{whom}{take} the way marked →: {} {verb}{effects}.", names.join(" or "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::finding::{Evidence, Finding, ObjectName, Severity};
+    use crate::upgrade::diff::FieldChange;
+    use crate::upgrade::outcome::{Operation, Start};
+    use crate::upgrade::rewrites::{Rewrite, Writer};
+    use crate::upgrade::trace::Step;
+
+    fn object(name: &str) -> ObjectName {
+        ObjectName { kind: "Widget".into(), namespace: "ns".into(), name: name.into() }
+    }
+
+    /// An operation whose command ends with each of these exit codes and losses.
+    fn operation(name: &str, flags: &[&str], ends: &[(i32, usize)]) -> Operation {
+        let step = |exit_code: i32, lost: usize| Step {
+            operation: name.into(),
+            actor: "helm3".into(),
+            command: format!("helm {name} r {}", flags.join(" ")).trim_end().to_owned(),
+            exit_code,
+            stdout: String::new(),
+            stderr: "Error: no".into(),
+            events: Vec::new(),
+            lost_objects: (0..lost).map(|n| object(&n.to_string())).collect(),
+            exchanges: Vec::new(),
+            notes: Vec::new(),
+            rewritten: Vec::new(),
+        };
+        let outcomes = ends.iter().map(|(code, lost)| Outcome::of(String::new(), vec![step(*code, *lost)]));
+        Operation {
+            name: name.into(),
+            flags: flags.iter().map(|flag| (*flag).to_owned()).collect(),
+            outcomes: outcomes.collect(),
+        }
+    }
+
+    fn way(name: &str, operations: Vec<Operation>) -> Way {
+        Way {
+            name: name.into(),
+            summary: String::new(),
+            made_by: "helm3".into(),
+            flags: Vec::new(),
+            prepare: Vec::new(),
+            afterwards: Vec::new(),
+            loses_already: Vec::new(),
+            operations,
+        }
+    }
+
+    fn said(ways: Vec<Way>, findings: &[Finding]) -> String {
+        let rehearsal = Rehearsal {
+            actor: "helm3".into(),
+            version: "3.22".into(),
+            start: Start::BuiltIn,
+            population: Vec::new(),
+            alive: Vec::new(),
+            unserved: Vec::new(),
+            doubts: Vec::new(),
+            secrets: Default::default(),
+            origins: Vec::new(),
+            obstacle: String::new(),
+            ways,
+        };
+        answer(&[rehearsal], &Known::new([].iter(), findings))
+    }
+
+    #[test]
+    fn what_goes_plainly_is_said_plainly() {
+        let plain = || {
+            way("plain", vec![operation("upgrade", &[], &[(0, 0)]), operation("rollback", &[], &[(0, 0)])])
+        };
+        assert_eq!(
+            said(vec![plain()], &[]),
+            "A plain `helm upgrade` keeps everything. Take the way marked →: plain keeps everything on upgrade and rollback."
+        );
+        let mut later = plain();
+        later.operations[1] = operation("rollback", &[], &[(0, 2)]);
+        assert_eq!(
+            said(vec![later], &[]),
+            "A plain `helm upgrade` keeps everything, but not all that may follow: rollback can lose objects. No rehearsed way keeps every object, do not upgrade before one does."
+        );
+    }
+
+    #[test]
+    fn what_is_refused_is_followed_by_the_way_to_take_and_its_price() {
+        let plain = way("plain", vec![operation("upgrade", &[], &[(1, 0)])]);
+        let careful = way(
+            "careful",
+            vec![
+                operation("upgrade", &[], &[(0, 0)]),
+                operation("rollback", &[], &[(1, 0)]),
+                operation("rollback", &["--force"], &[(0, 0)]),
+                operation("uninstall", &[], &[(0, 8), (0, 0)]),
+            ],
+        );
+        assert_eq!(
+            said(vec![plain, careful], &[]),
+            "Not as a plain `helm upgrade` (refused). Take the way marked →: careful keeps everything on upgrade and rollback; a plain rollback can end with an error, see \"to go back\"; uninstall can lose 8."
+        );
+    }
+
+    #[test]
+    fn what_loses_fields_is_not_all_kept() {
+        let mut upgrade = operation("upgrade", &[], &[(0, 0)]);
+        let field = FieldChange { path: "spec.a".into(), before: Some(1.into()), after: None };
+        upgrade.outcomes[0].steps[0].rewritten = vec![Rewrite {
+            object: object("a"),
+            writer: Writer::default(),
+            owners: Vec::new(),
+            fields: vec![field],
+        }];
+        let told = Finding {
+            check: "object_rewritten",
+            severity: Severity::Breaks,
+            message: String::new(),
+            objects: vec![object("a")],
+            evidence: vec![Evidence::State { object: object("a"), detail: String::new() }],
+            advice: Vec::new(),
+            operations: Vec::new(),
+            condition: None,
+        };
+        let way = way("plain", vec![upgrade]);
+        let lines = super::super::ends::ends(
+            &way,
+            &way.operations[0],
+            &Known::new([].iter(), std::slice::from_ref(&told)),
+        );
+        assert_eq!(lines, ["upgrade: keeps all, but Widget ×1 loses fields, see object_rewritten"]);
+        assert!(said(vec![way], &[told]).contains("Widget ×1 loses fields"));
+    }
+
+    #[test]
+    fn the_way_back_is_the_command_that_succeeds() {
+        let of = |rollbacks: Vec<Operation>| back(&way("w", rollbacks)).unwrap();
+        let plain = |code: i32| operation("rollback", &[], &[(code, 0)]);
+        let forced = |code: i32| operation("rollback", &["--force"], &[(code, 0)]);
+        assert_eq!(of(vec![plain(0)]).command, "helm rollback r");
+        assert_eq!(of(vec![plain(1), forced(0)]).command, "helm rollback r --force");
+        let none = of(vec![plain(1), forced(1)]);
+        assert_eq!((none.command.as_str(), none.note.as_str()), ("", NO_WAY_BACK));
+        assert!(back(&way("w", Vec::new())).is_none());
+    }
+}

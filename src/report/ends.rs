@@ -1,0 +1,204 @@
+//! How an operation can end, in a line each, and how to go back.
+
+use std::collections::BTreeSet;
+
+use super::matrix::column;
+use super::model::{by_kind, grouped};
+use crate::finding::{Finding, ObjectName};
+use crate::upgrade::outcome::{Operation, Outcome, Verdict, Way};
+use crate::upgrade::trace::{Action, Event};
+
+/// What lines on ends are told from besides the outcomes.
+pub(super) struct Known<'r> {
+    /// Objects that the charts deliver and whose owners the report names.
+    delivered: BTreeSet<&'r ObjectName>,
+    /// Objects that [`REWRITTEN`] reports.
+    rewritten: BTreeSet<&'r ObjectName>,
+}
+
+/// The check that says what living objects lose.
+const REWRITTEN: &str = "object_rewritten";
+
+/// Operations whose purpose it is to take away what objects belong to.
+const LEAVING: &[&str] = &["uninstall", "crds off"];
+
+impl<'r> Known<'r> {
+    pub(super) fn new(delivered: impl Iterator<Item = &'r ObjectName>, findings: &'r [Finding]) -> Self {
+        let told = findings.iter().filter(|finding| finding.check == REWRITTEN);
+        // The first object is the one that is rewritten, those behind it own it.
+        Self {
+            delivered: delivered.collect(),
+            rewritten: told.filter_map(|finding| finding.objects.first()).collect(),
+        }
+    }
+
+    /// Objects that an outcome keeps, but not as they were: those that lose fields, and those that get other values.
+    fn rewritten(&self, operation: &Operation, outcome: &Outcome) -> [Vec<ObjectName>; 2] {
+        if LEAVING.contains(&operation.name.as_str()) {
+            return [Vec::new(), Vec::new()];
+        }
+        let all = outcome.steps.iter().flat_map(|step| &step.rewritten);
+        let told =
+            all.filter(|one| self.rewritten.contains(&one.object) && !outcome.lost.contains(&one.object));
+        let (mut poorer, mut other) = (BTreeSet::new(), BTreeSet::new());
+        for one in told {
+            let loses = one.fields.iter().any(|field| field.before.is_some() && field.after.is_none());
+            if loses { &mut poorer } else { &mut other }.insert(one.object.clone());
+        }
+        other.retain(|object| !poorer.contains(object));
+        [poorer, other].map(|objects| objects.into_iter().collect())
+    }
+
+    /// What is wrong with objects that an outcome keeps, e.g. `TrainJob ×1 can't go on without help`.
+    pub(super) fn troubles(&self, operation: &Operation, outcome: &Outcome) -> Vec<String> {
+        let [poorer, other] = self.rewritten(operation, outcome);
+        let parts = [
+            (outcome.stuck(), "can't go on without help".to_owned(), "can't go on without help".to_owned()),
+            (poorer, format!("loses fields, see {REWRITTEN}"), format!("lose fields, see {REWRITTEN}")),
+            (other, format!("is rewritten, see {REWRITTEN}"), format!("are rewritten, see {REWRITTEN}")),
+        ];
+        let parts = parts.into_iter().filter(|(objects, ..)| !objects.is_empty());
+        parts
+            .map(|(objects, one, many)| {
+                format!("{} {}", by_kind(&objects), if objects.len() == 1 { one } else { many })
+            })
+            .collect()
+    }
+}
+
+/// How an operation, as the table calls it, can end, a line for each; ends that read alike are one.
+pub(super) fn ends(way: &Way, operation: &Operation, known: &Known<'_>) -> Vec<String> {
+    let name = column(way, operation);
+    let command = rehearsed(operation).filter(|_| operation.name == ROLLBACK);
+    let command = command.map(|command| format!(", `{command}`")).unwrap_or_default();
+    let ends = operation.outcomes.iter().map(|outcome| (end(operation, outcome, known), whenever(outcome)));
+    let ends = grouped(ends).into_iter().map(|(end, whens)| {
+        let whens: Vec<String> = whens.into_iter().filter(|when| !when.is_empty()).collect();
+        format!("{end} {}", whens.join(", or ")).trim_end().to_owned()
+    });
+    let lines = ends.enumerate().map(|(n, end)| match n {
+        0 => format!("{name}{command}: {end}"),
+        _ => format!("or {end}"),
+    });
+    lines.collect()
+}
+
+/// The operation that leads back.
+const ROLLBACK: &str = "rollback";
+
+/// The command that an operation is.
+fn rehearsed(operation: &Operation) -> Option<&str> {
+    let step = operation.outcomes.first()?.steps.last()?;
+    Some(&step.command).filter(|command| !command.is_empty()).map(String::as_str)
+}
+
+fn end(operation: &Operation, outcome: &Outcome, known: &Known<'_>) -> String {
+    let error = || outcome.steps.last().map(|step| gist(&step.stderr)).unwrap_or_default();
+    let word = match outcome.verdict {
+        Verdict::Keeps => "keeps all".to_owned(),
+        Verdict::Refused => format!("is refused ({})", error()),
+        Verdict::Breaks if outcome.succeeds() => "keeps all".to_owned(),
+        Verdict::Breaks => format!("ends with an error ({}), keeps all", error()),
+        Verdict::Loses => format!("loses {}", by_kind(&outcome.lost)),
+    };
+    let troubles = known.troubles(operation, outcome);
+    let troubles = match troubles.is_empty() {
+        true => String::new(),
+        false => format!(", but {}", troubles.join(" and ")),
+    };
+    word + &fates(outcome, &known.delivered) + &troubles
+}
+
+/// How to go back after the upgrade.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Back {
+    /// The command; empty where none succeeds.
+    pub(super) command: String,
+    /// What is to be known of it, or that nothing helps.
+    pub(super) note: String,
+}
+
+/// What leads back from a way: the plain rollback where it always succeeds, else the forced one; nothing for a way on
+/// which no rollback was rehearsed.
+pub(super) fn back(way: &Way) -> Option<Back> {
+    let rollbacks: Vec<&Operation> =
+        way.operations.iter().filter(|operation| operation.name == ROLLBACK).collect();
+    let plain = rollbacks.iter().find(|operation| column(way, operation) == ROLLBACK)?;
+    let forced = rollbacks.iter().find(|operation| column(way, operation) != ROLLBACK);
+    let succeeds = |operation: &Operation| operation.outcomes.iter().any(gets_back);
+    if plain.outcomes.iter().all(gets_back) {
+        return Some(led_by(plain, String::new()));
+    }
+    match forced.filter(|operation| succeeds(operation)) {
+        Some(forced) => {
+            Some(led_by(forced, "the rollback without these flags does not always succeed".to_owned()))
+        }
+        None if succeeds(plain) => Some(led_by(plain, String::new())),
+        None => Some(Back { command: String::new(), note: NO_WAY_BACK.to_owned() }),
+    }
+}
+
+/// Said where there is no way back.
+pub(super) const NO_WAY_BACK: &str = "no rehearsed rollback succeeds; there is no way back but by hand";
+
+/// Whether a rollback ends well, except for objects that need a hand.
+pub(super) fn gets_back(outcome: &Outcome) -> bool {
+    outcome.succeeds() && outcome.verdict != Verdict::Loses
+}
+
+fn led_by(operation: &Operation, note: String) -> Back {
+    let failing = operation.outcomes.iter().filter(|outcome| !gets_back(outcome));
+    let fails: Vec<String> = failing.map(whenever).filter(|when| !when.is_empty()).collect();
+    let fails = Some(fails).filter(|fails| !fails.is_empty());
+    let fails = fails.map(|fails| format!("it does not succeed {}", fails.join(", or ")));
+    let stuck: BTreeSet<ObjectName> = operation.outcomes.iter().flat_map(Outcome::stuck).collect();
+    let stuck = Some(stuck.into_iter().collect::<Vec<_>>()).filter(|stuck| !stuck.is_empty());
+    let stuck = stuck.map(|stuck| format!("{} can't go on without help after it", by_kind(&stuck)));
+    let notes: Vec<String> =
+        [Some(note).filter(|note| !note.is_empty()), fails, stuck].into_iter().flatten().collect();
+    Back { command: rehearsed(operation).unwrap_or_default().to_owned(), note: notes.join("; ") }
+}
+
+/// Longest gist of an error, in characters.
+const GIST: usize = 240;
+
+/// The beginning of an error, the first of several, cut behind a word.
+fn gist(stderr: &str) -> String {
+    // Helm 4 logs before it says what is wrong.
+    let said = stderr.rfind("Error: ").map_or(stderr, |at| stderr.get(at..).unwrap_or(stderr));
+    let first = said.trim_start_matches("Error: ").split(" && ").next().unwrap_or_default();
+    let text = first.split_whitespace().collect::<Vec<_>>().join(" ");
+    if text.chars().count() <= GIST {
+        return text;
+    }
+    let cut: String = text.chars().take(GIST).collect();
+    format!("{} …", cut.rsplit_once(' ').map_or(cut.as_str(), |(words, _)| words))
+}
+
+/// What becomes of the objects that charts deliver besides their workloads, such as default runtimes, where they are not
+/// lost: `, ClusterTrainingRuntime ×8 change in place`.
+fn fates(outcome: &Outcome, delivered: &BTreeSet<&ObjectName>) -> String {
+    let events = outcome.steps.iter().flat_map(|step| &step.events);
+    let told = events.filter(|event| event.object.kind != "CustomResourceDefinition");
+    let told =
+        told.filter(|event| delivered.contains(&event.object) && !outcome.lost.contains(&event.object));
+    let word = |event: &Event| match event.action {
+        Action::Created => "come new",
+        Action::Terminating => "wait to be deleted",
+        Action::Deleted | Action::Replaced => "go",
+        Action::Updated if event.changed.contains(&"spec") => "change in place",
+        Action::Updated | Action::Unchanged => "stay as they are",
+    };
+    let groups = grouped(told.map(|event| (word(event), event.object.clone())));
+    groups.into_iter().map(|(word, objects)| format!(", {} {word}", by_kind(&objects))).collect()
+}
+
+/// Every condition of an outcome as clauses; empty when it hangs on none.
+pub(super) fn whenever(outcome: &Outcome) -> String {
+    outcome.conditions().map(when).collect::<Vec<_>>().join(", or ")
+}
+
+/// A condition as a clause.
+pub(super) fn when(condition: &str) -> String {
+    if condition.starts_with("after ") { condition.to_owned() } else { format!("when {condition}") }
+}

@@ -6,12 +6,14 @@ use clap::builder::{OsStringValueParser, TypedValueParser as _};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub use super::helm_flags::HelmFlags;
+use crate::chart::Helm;
 use crate::k8s::form;
 use crate::limits::Limits;
+use crate::render::capabilities::KubeVersion;
 
 /// Rehearse a Helm upgrade before your cluster does, and prove object by object what survives it.
 ///
-/// Exit codes: 0 safe · 1 could not check (usage, input, unreachable) · 2 findings at or above the gate · 3 a rehearsal lost or broke an object.
+/// Exit codes: 0 safe · 1 could not check (usage, input, unreachable) · 2 findings at or above the gate · 3 a rehearsal lost an object; in `rehearse` also: left one broken, or a scenario can end halfway.
 #[derive(Debug, Parser)]
 #[command(
     name = "seatrial",
@@ -196,17 +198,24 @@ fn namespace(text: &str) -> Result<String, String> {
     if text.is_empty() || form::is_label(text) { Ok(text.to_owned()) } else { Err(form::LABEL.to_owned()) }
 }
 
+/// A version of Kubernetes as Helm reads it.
+fn kubernetes(text: &str) -> Result<String, String> {
+    let wanted = || "not a version of Kubernetes like 1.34 or v1.34.3".to_owned();
+    let read = KubeVersion::parse(text, Helm::V4);
+    read.map(|_| text.to_owned()).map_err(|_| wanted())
+}
+
 /// The release that is rendered.
 #[derive(Args, Clone, Debug)]
 pub struct ReleaseFlags {
-    /// Namespace of the release
+    /// Namespace of the release (default: `default`)
     #[arg(short = 'n', long, value_name = "NAMESPACE", value_parser = namespace, help_heading = "Release")]
     pub namespace: Option<String>,
     /// Name of the release (default: the chart's name)
     #[arg(long, value_name = "NAME", help_heading = "Release")]
     pub release: Option<String>,
     /// Kubernetes version of the cluster, e.g. 1.34
-    #[arg(long, value_name = "VERSION", help_heading = "Release")]
+    #[arg(long, value_name = "VERSION", value_parser = kubernetes, help_heading = "Release")]
     pub kube_version: Option<String>,
     /// API versions the cluster has beyond the built-in ones, e.g. monitoring.coreos.com/v1; may be repeated
     #[arg(short = 'a', long, value_name = "GROUP/VERSION", value_delimiter = ',', help_heading = "Release")]
@@ -313,7 +322,7 @@ pub struct Template {
     /// The chart, or the release name and the chart
     #[arg(value_name = "[RELEASE] CHART", num_args = 1.., required = true)]
     pub names: Vec<String>,
-    /// Namespace of the release
+    /// Namespace of the release (default: `default`)
     #[arg(short = 'n', long, value_name = "NAMESPACE")]
     pub namespace: Option<String>,
     /// Values.
@@ -408,7 +417,7 @@ pub struct Pull {
 /// Golden-file tests.
 #[derive(Debug, Subcommand)]
 pub enum Golden {
-    /// Fail with a readable difference when a render differs from its golden file
+    /// Fail when a render differs from its golden file, with the lines that differ in each object and a summary at the end
     Check(GoldenFlags),
     /// Write the golden files anew
     Update(GoldenFlags),

@@ -11,7 +11,7 @@ pub enum Exit {
     NotChecked = 1,
     /// Findings at or above the gate.
     Findings = 2,
-    /// A rehearsal lost or broke an object.
+    /// A rehearsal lost an object; where nothing but a rehearsal is wanted also: left one broken, or can end halfway.
     Lost = 3,
 }
 

@@ -5,11 +5,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
-use similar::TextDiff;
 
 use super::args::{Global, Golden, GoldenFlags, ValuesFlags};
 use super::charts::{self, Loaded};
 use super::exit::{Error, Exit};
+use super::golden_difference::difference;
 use super::settings;
 use super::terminal;
 use crate::chart::Helm;
@@ -81,7 +81,7 @@ pub(crate) fn run(command: &Golden, global: &Global) -> Result<Exit, Error> {
         for helm in &release.helm {
             let path = directory.join(format!("{}.helm-{helm}.yaml", file_name(&release.name)?));
             let text = rendered(release, helm, &base, global)?;
-            let same = if update { write(&path, &text)? } else { compare(&path, &text)? };
+            let same = if update { write(&path, &text)? } else { compare(&path, &text, global)? };
             if same {
                 passed += 1;
             } else {
@@ -237,7 +237,7 @@ fn write(path: &Path, text: &str) -> Result<bool, Error> {
     Ok(false)
 }
 
-fn compare(path: &Path, text: &str) -> Result<bool, Error> {
+fn compare(path: &Path, text: &str, global: &Global) -> Result<bool, Error> {
     let golden = match fs::read_to_string(path) {
         Ok(golden) => golden,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
@@ -253,8 +253,7 @@ fn compare(path: &Path, text: &str) -> Result<bool, Error> {
         return Ok(true);
     }
     let name = path.display().to_string();
-    let difference = TextDiff::from_lines(golden.as_str(), text);
-    let shown = difference.unified_diff().context_radius(3).header(&name, "rendered now").to_string();
+    let shown = difference(&name, &golden, text, &settings::limits(&global.limits));
     terminal::print(terminal::printable(&shown).as_bytes())?;
     Ok(false)
 }

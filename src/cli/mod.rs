@@ -12,6 +12,7 @@ mod diff;
 mod engine;
 mod explain;
 mod golden;
+mod golden_difference;
 mod helm_flags;
 mod machine;
 mod output;

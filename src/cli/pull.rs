@@ -13,7 +13,10 @@ pub(crate) fn run(pull: &Pull, global: &Global) -> Result<Exit, Error> {
     }
     let talk = Terminal::new(global.color);
     for reference in &pull.references {
-        talk.say(&format!("pulling {reference}"));
+        // Nothing is pulled then: what is not on disk is refused.
+        if !global.offline {
+            talk.say(&format!("pulling {reference}"));
+        }
         let fetched = sources.fetch(reference)?;
         let digest = fetched.digest.unwrap_or_default();
         terminal::print(format!("{}  {digest}\n", terminal::line(&fetched.origin)).as_bytes())?;

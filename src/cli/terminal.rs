@@ -116,7 +116,7 @@ pub(crate) fn stderr(text: &str) {
 /// Writes data to standard output.
 ///
 /// # Errors
-/// When standard output can't be written, or its reader went away: what was not read was not said.
+/// When standard output can't be written. A reader that went away has read what it wanted, as `head` does.
 pub(crate) fn print(data: &[u8]) -> Result<(), Error> {
     print_pieces(&[data])
 }
@@ -148,5 +148,10 @@ pub(crate) fn buffered(
 /// Those of [`print`].
 pub(crate) fn stream(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Error> {
     let written = buffered(io::stdout().lock(), write);
-    written.map_err(|error| Error::new(format!("can't write to standard output: {error}")))
+    heard(written).map_err(|error| Error::new(format!("can't write to standard output: {error}")))
+}
+
+/// Without the error that says that nobody reads on.
+fn heard(written: io::Result<()>) -> io::Result<()> {
+    written.or_else(|error| if error.kind() == io::ErrorKind::BrokenPipe { Ok(()) } else { Err(error) })
 }

@@ -2,13 +2,17 @@
 
 use std::io::Write as _;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 #[expect(clippy::disallowed_methods, reason = "the program is tested from outside")]
-fn seatrial(arguments: &[&str]) -> Output {
+fn command(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_seatrial"));
     command.args(arguments).env_remove("SEATRIAL_CHARTS_CACHE").env_remove("KUBECONFIG");
-    command.output().unwrap()
+    command
+}
+
+fn seatrial(arguments: &[&str]) -> Output {
+    command(arguments).output().unwrap()
 }
 
 fn stderr(output: &Output) -> String {
@@ -48,6 +52,9 @@ fn errors_name_the_place_and_the_way_on() {
         (&["explain", "no_such_check"], "explain"),
         (&["verify", "a", "b", "-o", "pdf"], "no such format"),
         (&["golden", "check", "--config", "absent.yaml"], "absent.yaml"),
+        (&["verify", "a", "b", "--kube-version", "abc"], "--kube-version"),
+        (&["verify", "a", "b", "-f", "no.yaml"], "`-f no.yaml`"),
+        (&["diff", "a", "b", "--values-after", "no.yaml"], "`--values-after no.yaml`"),
     ];
     for (arguments, wanted) in cases {
         let output = seatrial(arguments);
@@ -95,6 +102,26 @@ fn explain_tells_every_check() {
 }
 
 #[test]
+fn a_state_that_is_not_there_is_named_by_its_flag_and_offline_pulls_nothing() {
+    let output = seatrial(&["verify", &standin("before"), &standin("after"), "--state", "no.yaml"]);
+    assert!(stderr(&output).contains("`--state`: open no.yaml"), "{}", stderr(&output));
+    let output = seatrial(&["pull", "kubeflow-trainer@9.9.9", "--offline"]);
+    assert!(!stderr(&output).contains("pulling"), "{}", stderr(&output));
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    let mut child = command(&["template", "r", &standin("after"), "--include-crds"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!((output.status.code(), stderr(&output).as_str()), (Some(0), ""));
+}
+
+#[test]
 fn golden_files_are_written_and_compared() {
     let dir = tempfile::tempdir().unwrap();
     let config = dir.path().join("seatrial-golden.yaml");
@@ -111,6 +138,11 @@ fn golden_files_are_written_and_compared() {
     let output = seatrial(&["golden", "check", "--config", config]);
     assert_eq!(output.status.code(), Some(2));
     assert!(stdout(&output).contains("-  replicas: 2"), "{}", stdout(&output));
+    assert!(
+        stdout(&output).contains("objects: 2 differ, 0 new, 0 gone\n  ~ Deployment "),
+        "{}",
+        stdout(&output)
+    );
     assert!(!changed.contains("before 1.0.0 \n"), "the header has a digest of the directory: {changed}");
     assert!(changed.lines().nth(1).unwrap().contains(" sha256:"), "{changed}");
 }
@@ -165,7 +197,7 @@ fn commands_in_a_report_have_the_users_own_flags() {
     let pair = ["verify", &before, &after, "--actor", "helm3", "-n", "ns"];
     let flags = ["-f", values, "--set-string", "a=b c,db.password=hunter2", "--set-after", "x=1"];
     let text = stdout(&seatrial(&[&pair[..], &flags].concat()));
-    let line = text.lines().find(|line| line.contains("helm upgrade")).expect("a command");
+    let line = text.lines().find(|line| line.contains(". helm upgrade")).expect("a command");
     let wanted = format!("{after} -f '{values}' --set x=1 --set-string 'a=b c,db.password=(redacted)'");
     assert!(line.contains(&wanted), "{line}\nlacks\n{wanted}");
     assert!(!text.contains("hunter2"), "{text}");

@@ -99,7 +99,7 @@ pub(super) fn check(context: &Context<'_>, findings: &mut Findings) {
     for one in unknown {
         let place = Evidence::Render(Location { file: "values.yaml".to_owned(), line: 0 });
         match one {
-            Unknown::ToNew(path) if !mentioned(&context.scene.chart_after, &path) => {
+            Unknown::ToNew(path) if !mentioned(context.scene.chart_after, &path) => {
                 let message = format!("value `{path}` is unknown to the new chart and has no effect");
                 findings.say(Severity::Risks, message, place).during(&["upgrade"]);
             }
@@ -157,7 +157,7 @@ fn similar(key: &str, among: &Map<String, Value>) -> Option<String> {
 /// Whether any chart or subchart may read a value that no defaults have.
 fn anywhere(context: &Context<'_>, path: &str) -> bool {
     let first = path.split('.').next().unwrap_or(path);
-    [&context.scene.chart_before, &context.scene.chart_after].into_iter().any(|chart| {
+    [context.scene.chart_before, context.scene.chart_after].into_iter().any(|chart| {
         let known = chart.metadata.dependencies.iter().any(|one| one.name == first || one.alias == first);
         let inside = chart.dependencies.iter().any(|one| one.metadata.name == first);
         first == "global" || known || inside || mentioned(chart, path)

@@ -11,7 +11,7 @@ use crate::cluster::{Cluster, Unreachable};
 use crate::finding::ObjectName;
 use crate::k8s::{self, At as _, Gvk};
 use crate::render::Manifest;
-use crate::upgrade::actors::helm::{Dialect, Flags};
+use crate::upgrade::actors::helm::{Dialect, Flags, RELEASE_NAME};
 use crate::upgrade::actors::{self, Actor, Command, Workshop};
 use crate::upgrade::course::{Course, Order};
 use crate::upgrade::outcome::Origin;
@@ -189,20 +189,28 @@ fn load(world: &mut Simulated, objects: &[Value]) {
     }
     missing.retain(|name| world.get("", "Namespace", "", name).is_none());
     world.load(missing.iter().map(|name| namespace_object(name)));
-    world.load(objects.iter().map(tracked));
+    let tracked: Vec<Value> = objects.iter().map(|object| tracked(world, object)).collect();
+    world.load(tracked);
 }
 
-/// What a controller made is its own. Where `managedFields` were left out, as kubectl does unless it is told otherwise, nobody
+/// What the installed release wrote is its own, and what a controller made is. Where `managedFields` were left out, as kubectl does unless it is told otherwise, nobody
 /// else is taken for one who keeps its fields: a first apply would put the whole object down to "before-first-apply", and
 /// what the controller takes away later would stay.
-fn tracked(object: &Value) -> Value {
+fn tracked(world: &Simulated, object: &Value) -> Value {
     let mut object = object.clone();
+    let (Gvk { group, kind, .. }, name) = (Gvk::of(&object), k8s::object_name(&object));
+    let installed = world.get(&group, &kind, &name.namespace, &name.name);
+    let known = installed.and_then(|installed| installed.at("/metadata/managedFields")).cloned();
     let owners = object.at("/metadata/ownerReferences").and_then(Value::as_array);
     let is_made = owners.is_some_and(|owners| owners.iter().any(|owner| owner["controller"] == true));
+    let is_released = k8s::annotation(&object, RELEASE_NAME).is_some();
     let nobody = json!([{"manager": "unknown", "operation": "Update", "apiVersion": k8s::text(&object, "/apiVersion"),
         "fieldsType": "FieldsV1", "fieldsV1": {}}]);
-    if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut).filter(|_| is_made) {
-        metadata.entry("managedFields").or_insert(nobody);
+    let managers = known.or_else(|| (is_made || is_released).then_some(nobody));
+    if let (Some(managers), Some(metadata)) =
+        (managers, object.get_mut("metadata").and_then(Value::as_object_mut))
+    {
+        metadata.entry("managedFields").or_insert(managers);
     }
     object
 }

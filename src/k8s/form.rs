@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::types::{builtin, object_meta};
-use super::{At as _, Gvk, catalogue, decode, text};
+use super::{At as _, Gvk, catalogue, decode, dns, text};
 
 /// What is wrong with an object, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -275,13 +275,7 @@ fn is_subdomain_kind(gvk: &Gvk) -> bool {
 
 /// Whether a name is a DNS subdomain (RFC 1123).
 fn subdomain(name: &str) -> Result<(), Fault> {
-    let inner = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9');
-    let part = |part: &str| {
-        let bytes = part.as_bytes();
-        let ends = bytes.first().is_some_and(|b| inner(*b)) && bytes.last().is_some_and(|b| inner(*b));
-        ends && bytes.iter().all(|byte| inner(*byte) || *byte == b'-')
-    };
-    if name.len() <= 253 && name.split('.').all(part) {
+    if name.len() <= 253 && dns::is_subdomain(name) {
         return Ok(());
     }
     let message = format!(
@@ -297,12 +291,7 @@ pub const LABEL: &str =
 /// Whether a text is a DNS label (RFC 1123), as the names of namespaces are.
 #[must_use]
 pub fn is_label(text: &str) -> bool {
-    let alphanumeric = |byte: Option<&u8>| byte.is_some_and(|b| b.is_ascii_lowercase() || b.is_ascii_digit());
-    let bytes = text.as_bytes();
-    bytes.len() <= 63
-        && alphanumeric(bytes.first())
-        && alphanumeric(bytes.last())
-        && bytes.iter().all(|byte| alphanumeric(Some(byte)) || *byte == b'-')
+    text.len() <= 63 && dns::is_label(text)
 }
 
 /// Whether an object is where its kind lives: in a namespace, or outside of all.

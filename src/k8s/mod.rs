@@ -10,6 +10,7 @@ pub mod apply;
 pub mod catalogue;
 pub mod collection;
 pub mod decode;
+pub mod dns;
 pub mod form;
 pub mod manifests;
 pub mod patch;
@@ -134,6 +135,12 @@ pub fn members(document: &Arc<Value>) -> Vec<Arc<Value>> {
         queue = inner;
     }
     found
+}
+
+/// A condition of an object's status, by its type.
+#[must_use]
+pub fn condition<'v>(object: &'v Value, kind: &str) -> Option<&'v Value> {
+    object.at("/status/conditions")?.as_array()?.iter().find(|condition| text(condition, "/type") == kind)
 }
 
 /// One annotation's value.

@@ -7,6 +7,7 @@ use super::manifests::{self, Rendered};
 use super::{CrdFile, Error, Helm, Lazy, Options, Render, context, templates};
 use crate::chart::notice::{Notices, record};
 use crate::chart::{Chart, Values, dependencies, values, values_schema};
+use crate::k8s::dns;
 use crate::template::stack;
 
 /// Renders a chart with the user's values.
@@ -106,7 +107,7 @@ impl<'a> Pipeline<'a> {
 
     fn check_name(&mut self) -> Result<(), Error> {
         let name = self.options.release.as_str();
-        if name.len() <= 53 && is_dns_name(name) {
+        if name.len() <= 53 && dns::is_subdomain(name) {
             return Ok(());
         }
         let quoted = crate::go::quote(name);
@@ -157,15 +158,6 @@ impl<'a> Pipeline<'a> {
 }
 
 const NAME_PATTERN: &str = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$";
-
-/// Whether a name matches [`NAME_PATTERN`].
-fn is_dns_name(name: &str) -> bool {
-    let inner = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
-    let label = |part: &str| {
-        !part.is_empty() && part.chars().all(inner) && !part.starts_with('-') && !part.ends_with('-')
-    };
-    name.split('.').all(label)
-}
 
 /// Takes every NOTES.txt out; the root chart's own is kept.
 fn take_notes(rendered: &mut Rendered, chart: &Chart) -> Option<String> {

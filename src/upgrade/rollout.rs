@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::finding::ObjectName;
 use crate::k8s::At as _;
 use crate::k8s::selector::Selector;
-use crate::k8s::{self, text};
+use crate::k8s::{self, condition, text};
 use crate::upgrade::actors::helm::rollout_status;
 use crate::upgrade::fate::Snapshot;
 
@@ -82,10 +82,6 @@ fn state(container: &Value) -> [&str; 2] {
 fn refusal(workload: &Value) -> Option<String> {
     let failed = condition(workload, "ReplicaFailure").filter(|failed| text(failed, "/status") == "True")?;
     Some(joined(&[text(failed, "/reason"), text(failed, "/message")]))
-}
-
-fn condition<'v>(object: &'v Value, kind: &str) -> Option<&'v Value> {
-    object.at("/status/conditions")?.as_array()?.iter().find(|condition| text(condition, "/type") == kind)
 }
 
 fn joined(words: &[&str; 2]) -> String {

@@ -36,7 +36,7 @@ pub(super) fn holds(object: &Value, kind: &str) -> bool {
 
 /// A condition of an object's status.
 pub(super) fn find<'v>(object: &'v Value, kind: &str) -> Option<&'v Value> {
-    object.at("/status/conditions")?.as_array()?.iter().find(|c| text(c, "/type") == kind)
+    crate::k8s::condition(object, kind)
 }
 
 /// Conditions as a list, with the times of those that stay as they are.

@@ -9,7 +9,7 @@ use super::super::discovery::Target;
 use super::super::status::Refusal;
 use crate::cluster::Request;
 use crate::k8s::At as _;
-use crate::k8s::text;
+use crate::k8s::{dns, text};
 use crate::schema::FieldError;
 
 /// Kinds whose objects count their generations, besides custom resources.
@@ -262,20 +262,12 @@ fn segment_fault(name: &str) -> Option<String> {
     }
 }
 
-fn is_label(name: &str) -> bool {
-    let inner = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit();
-    let bytes = name.as_bytes();
-    bytes.first().is_some_and(|b| inner(*b))
-        && bytes.last().is_some_and(|b| inner(*b))
-        && bytes.iter().all(|b| inner(*b) || *b == b'-')
-}
-
 /// What is wrong with an RFC 1123 label.
 pub(super) fn label_fault(name: &str) -> Option<String> {
     if name.len() > 63 {
         return Some("must be no more than 63 bytes".to_owned());
     }
-    (!is_label(name)).then(|| {
+    (!dns::is_label(name)).then(|| {
         "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and \
          end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is \
          '[a-z0-9]([-a-z0-9]*[a-z0-9])?')"
@@ -287,7 +279,7 @@ fn service_fault(name: &str) -> Option<String> {
     if name.len() > 63 {
         return Some("must be no more than 63 bytes".to_owned());
     }
-    let fits = is_label(name) && name.as_bytes().first().is_some_and(u8::is_ascii_lowercase);
+    let fits = dns::is_label(name) && name.as_bytes().first().is_some_and(u8::is_ascii_lowercase);
     (!fits).then(|| {
         "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic \
          character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for \
@@ -300,7 +292,7 @@ fn subdomain_fault(name: &str) -> Option<String> {
     if name.len() > 253 {
         return Some("must be no more than 253 bytes".to_owned());
     }
-    (!name.split('.').all(is_label)).then(|| {
+    (!dns::is_subdomain(name)).then(|| {
         "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must \
          start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is \
          '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"

@@ -9,6 +9,7 @@ use crate::func;
 use crate::template::funcs::cast::Int64;
 use crate::template::funcs::dates::local;
 use crate::template::funcs::duration::{self, Nanos};
+use crate::template::funcs::layout::{DAYS, MONTHS};
 use crate::template::funcs::{Engine, Fault, Output, Param};
 use crate::template::object::{Method, Named, Object};
 use crate::template::types::Type;
@@ -279,21 +280,6 @@ fn month(at: At<'_>) -> Named {
     month_of(at.get().fields().civil.month)
 }
 
-const MONTHS: [&str; 12] = [
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-];
-
 fn month_of(number: i64) -> Named {
     let known = usize::try_from(number - 1).ok().and_then(|at| MONTHS.get(at));
     let text = known.map_or_else(|| format!("%!Month({number})"), |name| (*name).to_owned());
@@ -346,8 +332,6 @@ fn unix_nano(at: At<'_>) -> Int64 {
 fn weekday(at: At<'_>) -> Named {
     weekday_of(at.get().fields().weekday)
 }
-
-const DAYS: [&str; 7] = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
 
 fn weekday_of(number: i64) -> Named {
     let known = usize::try_from(number).ok().and_then(|at| DAYS.get(at));

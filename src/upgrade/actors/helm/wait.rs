@@ -304,8 +304,7 @@ fn wanted(live: &Value) -> i64 {
 }
 
 fn condition<'v>(live: &'v Value, kind: &str) -> &'v str {
-    let conditions = live.at("/status/conditions").and_then(Value::as_array).into_iter().flatten();
-    conditions.into_iter().find(|c| k8s::text(c, "/type") == kind).map_or("", |c| k8s::text(c, "/status"))
+    k8s::condition(live, kind).map_or("", |condition| k8s::text(condition, "/status"))
 }
 
 fn observed(live: &Value) -> bool {

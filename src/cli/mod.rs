@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use clap::Parser as _;
 
 pub mod args;
+mod blind;
 pub mod exit;
 mod charts;
 mod diff;

@@ -10,7 +10,7 @@ use super::engine;
 use super::exit::{Error, Exit};
 use super::pair::Pair;
 use super::terminal::Terminal;
-use super::{output, settings, state, verify};
+use super::{blind, output, settings, state, verify};
 use crate::chart::Helm;
 use crate::report::{json, trace};
 use crate::source::directory::read_file;
@@ -97,7 +97,7 @@ fn unchecked(rehearsal: &Rehearsal) -> Option<String> {
 
 fn impure(parts: &[engine::Part]) -> Option<String> {
     let charts = parts.iter().flat_map(|part| [&part.plan.before, &part.plan.after]);
-    charts.into_iter().find_map(|chart| verify::impure(chart))
+    charts.into_iter().find_map(|chart| blind::impure(chart))
 }
 
 fn as_pair(before: &str, after: &str, arguments: &Rehearse) -> args::Pair {
@@ -178,7 +178,7 @@ fn play_file(path: &Path, arguments: &Rehearse, global: &Global) -> Result<(Play
         let loaded = Loaded::open(&placed(reference), global).map_err(told)?;
         let chart = loaded.read(Helm::V4).map_err(|error| error.message)?;
         if impure.is_none() {
-            impure = verify::impure(&chart);
+            impure = blind::impure(&chart);
         }
         Ok(chart)
     };

@@ -6,26 +6,25 @@ use std::sync::{Arc, OnceLock};
 use serde_json::Value;
 
 use super::args::{self, Demo, Engine, EngineFlags, Gate, Global, OutputFlags, Verify};
+use super::blind::{impure, not_checked, unmodelled_claims, unscheduled};
 use super::engine::{self, Part};
 use super::exit::{Error, Exit};
 use super::pair::Pair;
 use super::state::Given;
 use super::terminal::Terminal;
 use super::{output, settings, state};
-use crate::chart::{Chart, Metadata};
 use crate::checks::{self, Compared, Context, Scene};
 use crate::finding::{Finding, ObjectName, Severity};
-use crate::k8s;
 use crate::limits::{Limits, stack};
-use crate::render::facts::{self, Home};
-use crate::render::{Manifest, Options, Render};
+use crate::render::facts::Home;
+use crate::render::{Options, Render};
 use crate::report::judgement::{Evidence, judge};
 use crate::report::model::{Ownership, Report, SCHEMA_VERSION};
 use crate::report::{self, FORMATS};
 use crate::source::reference::HOMES;
 use crate::upgrade::actors::{Actor, Renderer, Subject};
 use crate::upgrade::lookups;
-use crate::upgrade::outcome::{Rehearsal, Start, unknowns};
+use crate::upgrade::outcome::Rehearsal;
 use crate::upgrade::population;
 use crate::upgrade::rehearse::{Plan, State, values_in_force};
 use crate::upgrade::release::Release;
@@ -303,6 +302,9 @@ impl<'p> Scenery<'p> {
                     .to_owned(),
             );
         }
+        if engine == Engine::Sim {
+            lines.extend(unscheduled(self.compared()));
+        }
         if self.state.is_empty() {
             lines.extend(self.unpopulated(rehearsals));
         } else if self.state.iter().all(|object| object.pointer("/metadata/managedFields").is_none()) {
@@ -411,76 +413,12 @@ fn home(home: &Home) -> String {
     }
 }
 
-/// StatefulSets whose claims Kubernetes deletes, which the rehearsal does not: as lines.
-fn unmodelled_claims(render: &Render) -> Vec<String> {
-    let deletes = |set: &Arc<Value>| {
-        ["whenDeleted", "whenScaled"].into_iter().any(|when| {
-            k8s::text(set, &format!("/spec/persistentVolumeClaimRetentionPolicy/{when}")) == "Delete"
-        })
-    };
-    let sets = render.manifests.iter().flat_map(Manifest::objects).filter(deletes);
-    sets.map(|set| {
-        format!(
-            "{} {}: its persistentVolumeClaimRetentionPolicy has Kubernetes delete its claims when it is scaled down or \
-             deleted, which is not modelled",
-            k8s::text(&set, "/kind"),
-            k8s::text(&set, "/metadata/name")
-        )
-    })
-    .collect()
-}
-
-/// What a chart's templates ask of the cluster, the clock or chance, as a line.
-pub(crate) fn impure(chart: &Chart) -> Option<String> {
-    let names: Vec<&str> = facts::impure(chart).into_iter().collect();
-    let Metadata { name, version, .. } = &chart.metadata;
-    (!names.is_empty()).then(|| {
-        format!(
-            "{name} {version}: its templates call {}; what follows from the answers in your cluster could not be checked",
-            names.join(", ")
-        )
-    })
-}
-
 fn engine_name(engine: Engine) -> &'static str {
     match engine {
         args::Engine::Sim => "sim",
         args::Engine::Kind => "kind",
         args::Engine::Cluster => "cluster",
     }
-}
-
-/// Obstacles, what the simulation noted as not modelled, races on real engines.
-fn not_checked(rehearsals: &[Rehearsal], engine: Engine) -> BTreeSet<String> {
-    let mut lines: BTreeSet<String> = BTreeSet::new();
-    for rehearsal in rehearsals {
-        if !rehearsal.obstacle.is_empty() {
-            lines.insert(format!("{}: {}", rehearsal.actor, rehearsal.obstacle));
-        }
-        lines.extend(rehearsal.origins.iter().filter(|origin| !origin.reached).map(|origin| {
-            let (actor, maker) = (&rehearsal.actor, &origin.made_by);
-            format!(
-                "{actor} with a release of {maker}: {maker} can't install the old chart: {}",
-                origin.error
-            )
-        }));
-        let notes = rehearsal.steps().flat_map(|step| &step.notes);
-        lines.extend(notes.filter(|note| is_gap(note)).cloned());
-        if matches!(rehearsal.start, Start::BuiltIn) {
-            lines.insert(
-                "your own objects: the rehearsal used a built-in population; give --state (docs/state.md says how to make one)".to_owned(),
-            );
-        }
-    }
-    lines.extend(unknowns(rehearsals));
-    if engine != Engine::Sim {
-        lines.insert("races: on a real cluster each operation shows one outcome".to_owned());
-    }
-    lines
-}
-
-fn is_gap(note: &str) -> bool {
-    ["not modelled", "not checked", "could not", "may be touched"].iter().any(|word| note.contains(word))
 }
 
 /// Writes the report. The program ends then, and the system is quicker to take memory back than its owners to give it.

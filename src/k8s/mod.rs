@@ -15,6 +15,7 @@ pub mod form;
 pub mod manifests;
 pub mod patch;
 pub mod quantity;
+pub mod references;
 pub mod selector;
 pub mod strategic;
 pub mod types;

@@ -1,6 +1,6 @@
 //! The course of a rehearsal: commands one after the other, each settled and recorded as a [`Step`].
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::cluster::Unreachable;
@@ -8,6 +8,7 @@ use crate::finding::ObjectName;
 use crate::render::host::Answers;
 use crate::upgrade::actors::helm::{Dialect, Flags};
 use crate::upgrade::actors::{self, Command, Subject, Terminal, Workshop};
+use crate::upgrade::dangling::{self, Dangling};
 use crate::upgrade::fate::{self, Snapshot};
 use crate::upgrade::lookups;
 use crate::upgrade::rewrites::{Rewrite, rewrites};
@@ -28,8 +29,8 @@ pub struct Course<W> {
     troubles: Vec<String>,
     /// Objects that could not be brought on when it began.
     ailing: BTreeSet<ObjectName>,
-    /// Workloads whose pods were not ready when it began.
-    unready: Option<Arc<BTreeSet<ObjectName>>>,
+    /// What was wrong with workloads when it began.
+    beginning: Option<Arc<Beginning>>,
     /// What was rewritten while the next command was prepared.
     rewritten: Vec<Rewrite>,
 }
@@ -53,7 +54,7 @@ impl<W: World + Clone> Course<W> {
             last: self.last.clone(),
             troubles: self.troubles.clone(),
             ailing: self.ailing.clone(),
-            unready: self.unready.clone(),
+            beginning: self.beginning.clone(),
             rewritten: self.rewritten.clone(),
         }
     }
@@ -84,7 +85,7 @@ impl<W: World> Course<W> {
             last: None,
             troubles: Vec::new(),
             ailing: BTreeSet::new(),
-            unready: None,
+            beginning: None,
             rewritten: Vec::new(),
         }
     }
@@ -135,7 +136,7 @@ impl<W: World> Course<W> {
         action: impl FnOnce(&mut W) -> Result<(Terminal, Vec<crate::cluster::Exchange>), Unreachable>,
     ) -> Result<Step, Unreachable> {
         let before = self.snapshot()?;
-        let unready = self.unready_from(&before);
+        let beginning = self.beginning_with(&before);
         self.world.take_exchanges();
         self.world.take_notes();
         self.world.speaks_for(actor);
@@ -150,8 +151,7 @@ impl<W: World> Course<W> {
         let said = self.world.take_notes().into_iter();
         notes.extend(said.map(|note| stuck::as_before(note, &mut self.ailing)));
         notes.extend(fate::waiting(&after, &events));
-        let workloads = rollout::unfinished(&after).into_iter().filter(|(name, _)| !unready.contains(name));
-        notes.extend(workloads.map(|(name, reason)| rollout::note(&name, &reason)));
+        notes.extend(beginning.notes(&before, &after));
         let exchanges = self.world.take_exchanges().unwrap_or(asked);
         self.rewritten.extend(rewrites(&before, &after, &exchanges, actor));
         let rewritten = match operation {
@@ -180,7 +180,7 @@ impl<W: World> Course<W> {
         let troubles = std::mem::take(&mut self.troubles);
         self.ails(&troubles);
         self.rewritten.clear();
-        self.unready = None;
+        self.beginning = None;
     }
 
     /// Objects that these notes tell to be in trouble were so before anything was done.
@@ -188,9 +188,32 @@ impl<W: World> Course<W> {
         self.ailing.extend(stuck::in_trouble(notes).into_keys());
     }
 
-    /// Workloads that were not ready when the course began, with this cluster if it has not yet.
-    fn unready_from(&mut self, before: &Snapshot) -> Arc<BTreeSet<ObjectName>> {
-        let begin = || Arc::new(rollout::unfinished(before).into_keys().collect());
-        Arc::clone(self.unready.get_or_insert_with(begin))
+    /// What was wrong with workloads when the course began, with this cluster if it has not yet.
+    fn beginning_with(&mut self, before: &Arc<Snapshot>) -> Arc<Beginning> {
+        Arc::clone(self.beginning.get_or_insert_with(|| Arc::new(Beginning::new(before))))
+    }
+}
+
+/// What was wrong with workloads when a course began: nobody's doing.
+struct Beginning {
+    /// Their pods were not ready.
+    unready: BTreeSet<ObjectName>,
+    /// They referred to what was not there.
+    open: dangling::Beginning,
+}
+
+impl Beginning {
+    fn new(cluster: &Arc<Snapshot>) -> Self {
+        let unready = rollout::unfinished(cluster).into_keys().collect();
+        Self { unready, open: dangling::Beginning::new(cluster) }
+    }
+
+    /// What is wrong with workloads after a step and was not when the course began.
+    fn notes(&self, before: &Snapshot, after: &Snapshot) -> Vec<String> {
+        let Dangling { gone, unseen } = self.open.dangling(before, after);
+        // What the kubelet says of pods is more exact than what follows from their template.
+        let workloads: BTreeMap<_, _> = gone.into_iter().chain(rollout::unfinished(after)).collect();
+        let new = workloads.into_iter().filter(|(name, _)| !self.unready.contains(name));
+        new.map(|(name, reason)| rollout::note(&name, &reason)).chain(unseen).collect()
     }
 }

@@ -2,6 +2,7 @@
 
 pub mod actors;
 pub mod course;
+pub mod dangling;
 pub mod diff;
 pub mod fate;
 pub mod inventory;

@@ -40,13 +40,20 @@ pub struct Event {
 }
 
 /// Words of notes on something that decides about objects and that nobody could look into.
-const UNKNOWN: [&str; 2] = [crate::upgrade::fate::WAITS, "could not be executed"];
+const UNKNOWN: [&str; 3] =
+    [crate::upgrade::fate::WAITS, crate::upgrade::dangling::UNSEEN, "could not be executed"];
 
 impl Step {
     /// Notes because of which the step's outcome can't be called safe.
     pub fn unknowns(&self) -> impl Iterator<Item = &String> {
-        self.notes.iter().filter(|note| UNKNOWN.iter().any(|words| note.contains(words)))
+        self.notes.iter().filter(|note| decides(note))
     }
+}
+
+/// Whether a note is on something that decides about objects and that nobody could look into.
+#[must_use]
+pub fn decides(note: &str) -> bool {
+    UNKNOWN.iter().any(|words| note.contains(words))
 }
 
 /// One step of a rehearsal, settled.

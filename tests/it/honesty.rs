@@ -70,6 +70,64 @@ fn values_of_secrets_are_shown_nowhere() {
     }
 }
 
+/// A Deployment whose pods have this in their spec, and this in their container.
+fn deployment(spec: &str, container: &str) -> String {
+    format!(
+        "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: web}}\nspec:\n  selector: {{matchLabels: {{a: b}}}}\n  template:\n    metadata: {{labels: {{a: b}}}}\n    spec: {{{spec}containers: [{{name: c, image: 'web:1'{container}}}]}}\n"
+    )
+}
+
+#[test]
+fn pods_that_refer_to_what_is_not_there_are_not_safe() {
+    let dir = tempfile::tempdir().unwrap();
+    let env = |name: &str, key: &str| {
+        format!(", env: [{{name: A, valueFrom: {{configMapKeyRef: {{name: {name}, key: {key}}}}}}}]")
+    };
+    let account = "apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: sa}\n";
+    let runs = |more: &str| deployment("serviceAccountName: sa, ", more);
+    let (plain, reads, as_sa) = (deployment("", ""), deployment("", &env("plain", "a")), runs(""));
+    let more = deployment("", &format!("{}, args: [x]", env("plain", "a")));
+    let gated = deployment("schedulingGates: [{name: x.test/y}], ", "");
+    let classed = deployment("priorityClassName: high, ", "");
+    let other_account = deployment("serviceAccountName: other, ", "");
+    let (no_key, other) = (deployment("", &env("plain", "z")), deployment("", &env("other", "a")));
+    let cases = [
+        (&plain, no_key, CONFIG, 2, "couldn't find key z in ConfigMap ns/plain"),
+        (&reads, reads.clone(), "", 2, "key a of ConfigMap ns/plain is not there (any more)"),
+        (&as_sa, runs(", args: [x]"), CONFIG, 2, "serviceaccount"),
+        (&plain, gated, CONFIG, 2, "SchedulingGated"),
+        (&plain, other, CONFIG, 1, "key a of ConfigMap ns/other, which neither"),
+        (&plain, other_account, CONFIG, 1, "ServiceAccount ns/other, which neither"),
+        (&plain, classed, CONFIG, 1, "PriorityClass high, which neither"),
+        (&reads, more, CONFIG, 0, "taken for granted"),
+    ];
+    for (n, (before, after, config, exit, told)) in cases.iter().enumerate() {
+        let files = [("c.yaml", CONFIG), ("d.yaml", before), ("s.yaml", account)];
+        let old = chart(dir.path(), &format!("1.0.{n}"), &files);
+        let new = chart(dir.path(), &format!("2.0.{n}"), &[("c.yaml", config), ("d.yaml", after)]);
+        let output = run(&["verify", &old, &new, "-n", "ns", "-o", "json"]);
+        assert_eq!(output.status.code(), Some(*exit), "{told}: {}", all(&output));
+        assert!(all(&output).contains(told), "{told}: {}", all(&output));
+    }
+}
+
+#[test]
+fn a_hook_whose_account_or_secret_nobody_has_seen_is_not_safe() {
+    let dir = tempfile::tempdir().unwrap();
+    let before = chart(dir.path(), "1.0.0", &[("c.yaml", CONFIG)]);
+    let account =
+        hook("[sh, -c, 'echo done']").replace("containers:", "serviceAccountName: sa\n      containers:");
+    let secret = hook("[sh, -c, 'echo done'], envFrom: [{secretRef: {name: login}}]");
+    for (n, (hook, told)) in
+        [(account, "ServiceAccount ns/sa"), (secret, "Secret ns/login")].iter().enumerate()
+    {
+        let after = chart(dir.path(), &format!("2.0.{n}"), &[("c.yaml", CONFIG), ("h.yaml", hook)]);
+        let output = run(&["verify", &before, &after, "-n", "ns", "--gate", "loses"]);
+        assert_eq!(output.status.code(), Some(1), "{}", all(&output));
+        assert!(all(&output).contains(&format!("could not be executed ({told}")), "{}", all(&output));
+    }
+}
+
 #[test]
 fn what_a_hook_prints_of_a_secret_is_not_shown() {
     let dir = tempfile::tempdir().unwrap();

@@ -9,6 +9,7 @@ use super::conditions::{Conditions, Consulted};
 use super::store::{Change, Key};
 use crate::cluster::{ApiResource, Request, Resource, Response};
 use crate::k8s::At as _;
+use crate::k8s::references::Reference;
 
 /// A controller: gets its turn after every write and when its due time is reached, and acts through [`Api`].
 pub trait Controller: Send + Sync {
@@ -51,6 +52,12 @@ impl Api<'_> {
     #[must_use]
     pub fn get(&self, group: &str, kind: &str, namespace: &str, name: &str) -> Option<&Arc<Value>> {
         self.server.get(group, kind, namespace, name)
+    }
+
+    /// Whether a pod lacks what it refers to: the object was there once, or it has other keys. What was never there is taken
+    /// to live in the cluster unseen.
+    pub(super) fn lacks(&self, reference: &Reference) -> bool {
+        self.server.lacks(reference)
     }
 
     /// An object as the server shows it: without what its definition does not know (any more), defaults filled in.

@@ -1,11 +1,11 @@
 //! The objects that live in a simulated cluster, shared between forks until one of them writes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::k8s::text;
+use crate::k8s::{references, text};
 
 type Objects = BTreeMap<String, BTreeMap<String, Arc<Value>>>;
 
@@ -49,6 +49,8 @@ pub(super) struct Store {
     dependents: Arc<BTreeMap<String, Vec<Key>>>,
     /// UIDs of live objects.
     uids: Arc<BTreeMap<String, Key>>,
+    /// What pods may refer to and was there once.
+    gone: Arc<BTreeSet<Key>>,
 }
 
 impl Store {
@@ -107,8 +109,19 @@ impl Store {
         self.uids.get(uid)
     }
 
+    /// Whether an object that pods may refer to was there once and is not any more.
+    pub(super) fn is_gone(&self, group: &str, kind: &str, namespace: &str, name: &str) -> bool {
+        let is_it = |key: &Key| {
+            (&*key.group, &*key.kind, &*key.namespace, &*key.name) == (group, kind, namespace, name)
+        };
+        self.gone.iter().any(is_it)
+    }
+
     /// Puts an object in its place; returns what was there.
     pub(super) fn put(&mut self, key: &Key, object: Arc<Value>) -> Option<Arc<Value>> {
+        if self.gone.contains(key) {
+            Arc::make_mut(&mut self.gone).remove(key);
+        }
         let at = match self.position(&key.group, &key.kind) {
             Ok(at) => at,
             Err(at) => {
@@ -138,6 +151,9 @@ impl Store {
         names.remove(&key.name);
         if names.is_empty() {
             objects.remove(&key.namespace);
+        }
+        if references::KINDS.contains(&(&*key.group, &*key.kind)) {
+            Arc::make_mut(&mut self.gone).insert(key.clone());
         }
         Some(old)
     }

@@ -11,15 +11,19 @@ use super::super::shell::Program;
 use crate::k8s::At as _;
 use crate::k8s::text;
 
-/// The program of one container; the error names what it waits for.
+/// The program of one container; the error names what it reads and nobody has seen.
 pub(super) fn program(api: &Api<'_>, pod: &Value, container: &Value) -> Result<Program, String> {
     let namespace = text(pod, "/metadata/namespace").to_owned();
-    let account = Some(text(pod, "/spec/serviceAccountName")).filter(|a| !a.is_empty()).unwrap_or("default");
     let environment = environment(api, pod, container)?;
     let files = files(api, pod, container)?;
     let words = words(container).into_iter().map(|word| substituted(&word, &environment)).collect();
-    let user = format!("system:serviceaccount:{namespace}:{account}");
-    Ok(Program { words, environment, files, namespace, user })
+    Ok(Program { words, environment, files, namespace, user: user(pod) })
+}
+
+/// As whom a pod's programs speak to the API server.
+pub(super) fn user(pod: &Value) -> String {
+    let account = Some(text(pod, "/spec/serviceAccountName")).filter(|a| !a.is_empty()).unwrap_or("default");
+    format!("system:serviceaccount:{}:{account}", text(pod, "/metadata/namespace"))
 }
 
 fn list<'v>(object: &'v Value, pointer: &str) -> impl Iterator<Item = &'v Value> {
@@ -131,6 +135,11 @@ fn field(pod: &Value, path: &str) -> String {
     }
 }
 
+/// What is said of an object that a program needs and nobody has seen.
+pub(super) fn unseen(kind: &str, namespace: &str, name: &str) -> String {
+    format!("{kind} {namespace}/{name} is neither in the charts nor in the state")
+}
+
 /// Keys and texts of a ConfigMap or Secret.
 fn data(
     api: &Api<'_>,
@@ -140,7 +149,7 @@ fn data(
     optional: bool,
 ) -> Result<Vec<(String, String)>, String> {
     let Some(object) = api.get("", kind, namespace, name) else {
-        return if optional { Ok(Vec::new()) } else { Err(format!("{kind} {namespace}/{name} not found")) };
+        return if optional { Ok(Vec::new()) } else { Err(unseen(kind, namespace, name)) };
     };
     let entries = object.get("data").and_then(Value::as_object).into_iter().flatten();
     let decode = |value: &str| match kind {

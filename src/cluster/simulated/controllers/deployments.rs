@@ -269,10 +269,12 @@ fn scale(api: &mut Api<'_>, set: &Value, target: i64) {
 fn report(api: &mut Api<'_>, deployment: &Value, namespace: &str, template: &Template<'_>) {
     let (mut total, mut updated, mut ready) = (0, 0, 0);
     let mut name = String::new();
+    let mut failure = None;
     for set in own(api, deployment) {
         let current = template.runs_in(&set);
         if current && name.is_empty() {
             text(&set, "/metadata/name").clone_into(&mut name);
+            failure = refused(&set);
         }
         for pod in pods::of(api, &set).iter().filter(|p| pods::active(p)) {
             total += 1;
@@ -283,7 +285,8 @@ fn report(api: &mut Api<'_>, deployment: &Value, namespace: &str, template: &Tem
     let wanted = replicas(deployment);
     let (_, missing) = bounds(deployment);
     let complete = updated == wanted && total == wanted && ready == wanted;
-    let conditions = rollout_conditions(ready >= wanted - missing, complete, &name);
+    let mut conditions = rollout_conditions(ready >= wanted - missing, complete, &name).to_vec();
+    conditions.extend(failure);
     let mut state = json!({
         "observedGeneration": number(deployment, "/metadata/generation").unwrap_or(1),
         "conditions": status::conditions(deployment, &conditions, api.now()),
@@ -302,6 +305,13 @@ fn report(api: &mut Api<'_>, deployment: &Value, namespace: &str, template: &Tem
     if let Some(current) = current {
         status::write(api, &current, state);
     }
+}
+
+/// What a Deployment takes over from the ReplicaSet whose pods are refused.
+fn refused(set: &Value) -> Option<Condition> {
+    let failure = status::find(set, "ReplicaFailure").filter(|failure| text(failure, "/status") == "True")?;
+    let (reason, message) = (text(failure, "/reason"), text(failure, "/message"));
+    Some(Condition::new("ReplicaFailure", true, reason, message))
 }
 
 fn rollout_conditions(available: bool, complete: bool, set: &str) -> [Condition; 2] {

@@ -12,10 +12,12 @@ use super::status::{self, Condition};
 use super::turn::{Turn, sooner};
 use super::{owner, pods};
 use crate::k8s::At as _;
+use crate::k8s::references::{self, Reference};
 use crate::k8s::text;
 
 /// Kinds whose changes may clear an obstacle.
-const WATCHED: &[&str] = &["Pod", "Secret", "ConfigMap", "TrainJob", "CustomResourceDefinition"];
+const WATCHED: &[&str] =
+    &["Pod", "Secret", "ConfigMap", "PersistentVolumeClaim", "TrainJob", "CustomResourceDefinition"];
 
 /// The kubelet of serving pods.
 #[derive(Clone, Debug, Default)]
@@ -59,6 +61,11 @@ pub(super) fn ends(pod: &Value) -> bool {
 impl Kubelet {
     fn sync(&mut self, api: &mut Api<'_>, pod: &Arc<Value>) -> Option<f64> {
         let uid = text(pod, "/metadata/uid").to_owned();
+        if let Some((reason, message)) = unmet(api, pod) {
+            self.ready_at.remove(&uid);
+            self.hold(api, pod, "Pending", (reason, &message));
+            return None;
+        }
         if let Some(image) = unpullable(api, pod) {
             let message = format!("Back-off pulling image \"{image}\"");
             self.hold(api, pod, "Pending", ("ImagePullBackOff", &message));
@@ -103,6 +110,32 @@ impl Kubelet {
         let state = unready(pod, phase, reason, message, api.now());
         status::write(api, pod, state);
     }
+}
+
+/// Why a pod can't be scheduled or its containers can't be made: reason and message.
+///
+/// Source: Kubernetes v1.34, `pkg/kubelet/kuberuntime/kuberuntime_container.go`, `pkg/kubelet/kubelet_pods.go`; a real kubelet tells
+/// of missing volumes by events alone.
+pub(super) fn unmet(api: &Api<'_>, pod: &Value) -> Option<(&'static str, String)> {
+    let spec = pod.get("spec")?;
+    if spec.get("schedulingGates").and_then(Value::as_array).is_some_and(|gates| !gates.is_empty()) {
+        let message = "Scheduling is blocked due to non-empty scheduling gates";
+        return Some(("SchedulingGated", message.to_owned()));
+    }
+    // A priority is written into the pod when it is made.
+    let mut wanted = references::of_pod(text(pod, "/metadata/namespace"), spec);
+    wanted.retain(|one| one.kind != "PriorityClass");
+    let Reference { kind, name, key, namespace, .. } = wanted.into_iter().find(|one| api.lacks(one))?;
+    let lower = kind.to_lowercase();
+    Some(match (kind, key.as_str()) {
+        ("PersistentVolumeClaim" | "ResourceClaim" | "ResourceClaimTemplate", _) => {
+            ("Unschedulable", format!("{lower} \"{name}\" not found"))
+        }
+        (_, "") => ("CreateContainerConfigError", format!("{lower} \"{name}\" not found")),
+        (_, key) => {
+            ("CreateContainerConfigError", format!("couldn't find key {key} in {kind} {namespace}/{name}"))
+        }
+    })
 }
 
 /// The first image of a pod that can't be pulled.

@@ -105,6 +105,12 @@ impl Programs {
             status::write(api, pod, state);
             return None;
         }
+        if let Some((reason, message)) = kubelet::unmet(api, pod) {
+            self.say(api, format!("{} can't start: {message}", path(&job)));
+            let state = kubelet::unready(pod, "Pending", reason, &message, api.now());
+            status::write(api, pod, state);
+            return None;
+        }
         match self.stages.get(&uid).cloned() {
             None if text(pod, "/status/phase") == "Running" && owned_by_set(&job) => None,
             None => {
@@ -144,26 +150,50 @@ impl Programs {
             }
             HookOutcome::Fails => self.finish(api, pod, job, 1, ""),
             _ => {
-                let process = self.process(api, pod, job, 0)?;
                 status::write(api, pod, state);
                 let current = api
                     .get("", "Pod", text(pod, "/metadata/namespace"), text(pod, "/metadata/name"))
                     .cloned()?;
-                self.advance(api, &current, job, 0, process)
+                self.execute(api, &current, job, 0)
             }
         }
     }
 
-    /// The process of the container with this index, init containers first.
-    fn process(&mut self, api: &mut Api<'_>, pod: &Value, job: &Value, index: usize) -> Option<Process> {
+    /// Starts the program of the container with this index, init containers first.
+    fn execute(&mut self, api: &mut Api<'_>, pod: &Value, job: &Value, index: usize) -> Option<f64> {
         let container = container(pod, index)?;
-        match containers::program(api, pod, &container) {
-            Ok(program) => Some(Process::new(program, api.now())),
-            Err(missing) => {
-                self.say(api, format!("{} can't start: {missing}", path(job)));
-                None
-            }
+        let user = containers::user(pod);
+        let program = match unseen_account(api, pod) {
+            Some(account) if is_hook(job) => Err(account),
+            _ => containers::program(api, pod, &container),
+        };
+        match program {
+            Ok(program) => self.advance(api, pod, job, index, Process::new(program, api.now())),
+            Err(missing) => self.unknown(api, pod, job, index, &missing, &user),
         }
+    }
+
+    /// What nobody can execute: part of a training job runs on, everything else is taken to end well, and it is said.
+    fn unknown(
+        &mut self,
+        api: &mut Api<'_>,
+        pod: &Value,
+        job: &Value,
+        index: usize,
+        what: &str,
+        user: &str,
+    ) -> Option<f64> {
+        if owned_by_set(job) {
+            self.stages.insert(text(pod, "/metadata/uid").to_owned(), Stage::Endless);
+            return None;
+        }
+        let rights = rights::changes(api, user);
+        let line = format!(
+            "{} could not be executed ({what}); taken to end well; what it may change: {rights}",
+            path(job)
+        );
+        self.say(api, line);
+        self.next(api, pod, job, index)
     }
 
     fn say(&mut self, api: &mut Api<'_>, line: String) {
@@ -193,18 +223,9 @@ impl Programs {
             }
             Ending::Exited(0) => self.next(api, pod, job, index),
             Ending::Exited(code) => self.finish(api, pod, job, code, &output),
-            Ending::Unknown(_) if owned_by_set(job) => {
-                self.stages.insert(uid, Stage::Endless);
-                None
-            }
             Ending::Unknown(what) => {
-                let rights = rights::changes(api, process.user());
-                let line = format!(
-                    "{} could not be executed ({what}); taken to end well; what it may change: {rights}",
-                    path(job)
-                );
-                self.say(api, line);
-                self.next(api, pod, job, index)
+                let user = process.user().to_owned();
+                self.unknown(api, pod, job, index, &what, &user)
             }
         }
     }
@@ -214,8 +235,7 @@ impl Programs {
         if container(pod, index + 1).is_none() {
             return self.finish(api, pod, job, 0, "");
         }
-        let process = self.process(api, pod, job, index + 1)?;
-        self.advance(api, pod, job, index + 1, process)
+        self.execute(api, pod, job, index + 1)
     }
 
     fn finish(
@@ -264,6 +284,14 @@ fn owned_by_set(job: &Value) -> bool {
 fn container(pod: &Value, index: usize) -> Option<Value> {
     let list = |pointer: &str| pod.at(pointer).and_then(Value::as_array).cloned().unwrap_or_default();
     list("/spec/initContainers").into_iter().chain(list("/spec/containers")).nth(index)
+}
+
+/// The ServiceAccount of a pod, if nobody has seen it: what it may do is not known.
+fn unseen_account(api: &Api<'_>, pod: &Value) -> Option<String> {
+    let (namespace, account) = (text(pod, "/metadata/namespace"), text(pod, "/spec/serviceAccountName"));
+    let is_seen =
+        matches!(account, "" | "default") || api.get("", "ServiceAccount", namespace, account).is_some();
+    (!is_seen).then(|| containers::unseen("ServiceAccount", namespace, account))
 }
 
 fn path(object: &Value) -> String {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::super::api::{Api, Controller};
-use super::status::number;
+use super::status::{Condition, number};
 use super::turn::{Seen, Turn, sooner, version};
 use super::{owner, pods, status};
 use crate::k8s::At as _;
@@ -51,14 +51,17 @@ impl Controller for ReplicaSets {
 fn sync(api: &mut Api<'_>, set: &Value, mut own: Vec<Arc<Value>>) -> bool {
     let wanted = usize::try_from(number(set, "/spec/replicas").unwrap_or(1)).unwrap_or(0).min(1000);
     own.retain(|pod| pods::active(pod));
-    let mut accepted = true;
-    while own.len() < wanted && accepted {
+    let mut refused = None;
+    while own.len() < wanted && refused.is_none() {
         let template = set.at("/spec/template").cloned().unwrap_or(Value::Null);
         let name = pods::next_name(api, set, text(set, "/metadata/name"));
         let response = pods::create(api, pods::from_template(set, &template, &name));
-        accepted = response.ok();
-        if accepted {
+        if response.ok() {
             own.push(response.body);
+        } else {
+            // Real ones leave the end of the name to the server, which has not chosen it yet.
+            let prefix = format!("{}-", text(set, "/metadata/name"));
+            refused = Some(text(&response.body, "/message").replace(&name, &prefix));
         }
     }
     // Pods that are not ready are given up first.
@@ -68,11 +71,11 @@ fn sync(api: &mut Api<'_>, set: &Value, mut own: Vec<Arc<Value>>) -> bool {
             pods::delete(api, &pod);
         }
     }
-    report(api, set, &own);
-    accepted
+    report(api, set, &own, refused.as_deref());
+    refused.is_none()
 }
 
-fn report(api: &mut Api<'_>, set: &Value, own: &[Arc<Value>]) {
+fn report(api: &mut Api<'_>, set: &Value, own: &[Arc<Value>], refused: Option<&str>) {
     let ready = own.iter().filter(|p| pods::ready(p)).count();
     let mut state = json!({
         "observedGeneration": number(set, "/metadata/generation").unwrap_or(1), "replicas": own.len(),
@@ -83,6 +86,10 @@ fn report(api: &mut Api<'_>, set: &Value, own: &[Arc<Value>]) {
         if count > 0 {
             state[field] = json!(count);
         }
+    }
+    if let Some(why) = refused {
+        let failure = Condition::new("ReplicaFailure", true, "FailedCreate", why);
+        state["conditions"] = status::conditions(set, &[failure], api.now());
     }
     status::write(api, set, state);
 }

@@ -21,7 +21,8 @@ pub(super) fn changes(api: &Api<'_>, user: &str) -> String {
         }
     }
     if granted.is_empty() {
-        return "nothing".to_owned();
+        let is_seen = name == "default" || api.get("", "ServiceAccount", namespace, name).is_some();
+        return if is_seen { "nothing" } else { "whatever its ServiceAccount may" }.to_owned();
     }
     let lines: Vec<String> = granted
         .into_iter()

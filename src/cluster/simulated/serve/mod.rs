@@ -18,6 +18,7 @@ mod defaults;
 mod delete;
 mod metadata;
 mod patch;
+mod plugins;
 mod read;
 mod rules;
 mod scale;

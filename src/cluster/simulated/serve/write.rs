@@ -44,6 +44,7 @@ impl Simulated {
         let name = metadata::prepare_create(target, request, &mut object, &birth)?;
         defaults::defaults(target, &mut object, None);
         self.own(write, None, &mut object);
+        self.plug(target, request, &object)?;
         self.admit(write, None, &mut object, &mut warnings)?;
         self.validate(write, &object, None, &mut warnings)?;
         self.approve(write, None, &object, &mut warnings)?;

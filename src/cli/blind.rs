@@ -1,0 +1,110 @@
+//! What a run could not see or judge, as lines for the reader.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::args::Engine;
+use crate::chart::{Chart, Metadata};
+use crate::checks::Compared;
+use crate::finding::ObjectName;
+use crate::k8s::{self, At as _};
+use crate::render::facts;
+use crate::render::{Manifest, Render};
+use crate::upgrade::outcome::{Rehearsal, Start, unknowns};
+use crate::upgrade::trace::decides;
+
+/// Obstacles, what the simulation noted as not modelled, races on real engines.
+pub(super) fn not_checked(rehearsals: &[Rehearsal], engine: Engine) -> BTreeSet<String> {
+    let mut lines: BTreeSet<String> = BTreeSet::new();
+    for rehearsal in rehearsals {
+        if !rehearsal.obstacle.is_empty() {
+            lines.insert(format!("{}: {}", rehearsal.actor, rehearsal.obstacle));
+        }
+        lines.extend(rehearsal.origins.iter().filter(|origin| !origin.reached).map(|origin| {
+            let (actor, maker) = (&rehearsal.actor, &origin.made_by);
+            format!(
+                "{actor} with a release of {maker}: {maker} can't install the old chart: {}",
+                origin.error
+            )
+        }));
+        // Those that decide about objects are told below, with the operations where they were met.
+        let notes = rehearsal.steps().flat_map(|step| step.notes.iter().filter(|note| !decides(note)));
+        lines.extend(notes.filter(|note| is_gap(note)).cloned());
+        if matches!(rehearsal.start, Start::BuiltIn) {
+            lines.insert(
+                "your own objects: the rehearsal used a built-in population; give --state (docs/state.md says how to make one)".to_owned(),
+            );
+        }
+    }
+    lines.extend(unknowns(rehearsals));
+    if engine != Engine::Sim {
+        lines.insert("races: on a real cluster each operation shows one outcome".to_owned());
+    }
+    lines
+}
+
+fn is_gap(note: &str) -> bool {
+    ["not modelled", "not checked", "could not", "may be touched"].iter().any(|word| note.contains(word))
+}
+
+/// Most workloads that a line names.
+const NAMED: usize = 3;
+
+/// Pods that the new chart makes otherwise than the old one: no rehearsal has the cluster's nodes and registries.
+pub(super) fn unscheduled(compared: &Compared) -> Option<String> {
+    let before = |name: &ObjectName| compared.before.iter().find(|item| item.name == *name);
+    let differs = |item: &&crate::upgrade::inventory::Item| {
+        let pods = pods(&item.object);
+        pods.is_some() && before(&item.name).and_then(|old| self::pods(&old.object)) != pods
+    };
+    let mut names: Vec<String> =
+        compared.after.iter().filter(differs).map(|item| item.name.to_string()).collect();
+    let more = names.len().saturating_sub(NAMED);
+    names.truncate(NAMED);
+    let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+    (!names.is_empty()).then(|| {
+        format!(
+            "nodes and registries: that a node has room for the new pods of {}{more} and fits them (requests, selectors, \
+             tolerations), and that it can pull their images, was taken for granted",
+            names.join(", ")
+        )
+    })
+}
+
+/// The pods that an object makes, as its template has them.
+fn pods(object: &Value) -> Option<&Value> {
+    object.at("/spec/template/spec").or_else(|| object.at("/spec/jobTemplate/spec/template/spec"))
+}
+
+/// StatefulSets whose claims Kubernetes deletes, which the rehearsal does not: as lines.
+pub(super) fn unmodelled_claims(render: &Render) -> Vec<String> {
+    let deletes = |set: &Arc<Value>| {
+        ["whenDeleted", "whenScaled"].into_iter().any(|when| {
+            k8s::text(set, &format!("/spec/persistentVolumeClaimRetentionPolicy/{when}")) == "Delete"
+        })
+    };
+    let sets = render.manifests.iter().flat_map(Manifest::objects).filter(deletes);
+    sets.map(|set| {
+        format!(
+            "{} {}: its persistentVolumeClaimRetentionPolicy has Kubernetes delete its claims when it is scaled down or \
+             deleted, which is not modelled",
+            k8s::text(&set, "/kind"),
+            k8s::text(&set, "/metadata/name")
+        )
+    })
+    .collect()
+}
+
+/// What a chart's templates ask of the cluster, the clock or chance, as a line.
+pub(crate) fn impure(chart: &Chart) -> Option<String> {
+    let names: Vec<&str> = facts::impure(chart).into_iter().collect();
+    let Metadata { name, version, .. } = &chart.metadata;
+    (!names.is_empty()).then(|| {
+        format!(
+            "{name} {version}: its templates call {}; what follows from the answers in your cluster could not be checked",
+            names.join(", ")
+        )
+    })
+}

@@ -1,0 +1,169 @@
+//! References that lead nowhere: what workloads need for their pods and is gone, or was never seen.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::finding::ObjectName;
+use crate::k8s::references::{self, Reference};
+use crate::k8s::{self, At as _, text};
+use crate::upgrade::fate::Snapshot;
+
+/// Words of notes on references that may or may not lead somewhere.
+pub const UNSEEN: &str = "whether its pods get ready could not be checked";
+
+/// What lies open when a course begins: it is taken to be there unseen, as what refers to it was up and running.
+#[derive(Clone, Debug, Default)]
+pub struct Beginning {
+    snapshot: Arc<Snapshot>,
+    presumed: BTreeSet<Reference>,
+}
+
+/// What workloads lack and did not lack when the course began.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Dangling {
+    /// Why pods of these can't be started any more.
+    pub gone: BTreeMap<ObjectName, String>,
+    /// Notes on what was never seen.
+    pub unseen: Vec<String>,
+}
+
+impl Beginning {
+    /// Looks at the cluster that a course begins with.
+    #[must_use]
+    pub fn new(snapshot: &Arc<Snapshot>) -> Self {
+        let presumed = unmet(snapshot).into_iter().flat_map(|(_, references)| references).collect();
+        Self { snapshot: Arc::clone(snapshot), presumed }
+    }
+
+    /// What workloads lack after a step; `before` is the cluster before it.
+    #[must_use]
+    pub fn dangling(&self, before: &Snapshot, after: &Snapshot) -> Dangling {
+        let mut found = Dangling::default();
+        for (workload, references) in unmet(after) {
+            let new = references.into_iter().filter(|reference| !self.presumed.contains(reference));
+            let (known, unseen): (Vec<_>, Vec<_>) = new.partition(|one| {
+                [&self.snapshot, before, after].iter().any(|then| holder(then, one).is_some())
+            });
+            if let Some(first) = known.first() {
+                found.gone.insert(
+                    workload.clone(),
+                    format!("{first} is not there (any more), no pod starts without it"),
+                );
+            }
+            found.unseen.extend(unseen.iter().map(|one| unseen_note(&workload, one)));
+        }
+        found
+    }
+}
+
+fn unseen_note(workload: &ObjectName, reference: &Reference) -> String {
+    format!(
+        "{workload} refers to {reference}, which neither the charts nor the starting state has: {UNSEEN} \
+         (hand it in with --state, if your cluster has it)"
+    )
+}
+
+fn holder<'s>(snapshot: &'s Snapshot, reference: &Reference) -> Option<&'s Arc<Value>> {
+    let Reference { group, kind, namespace, name, .. } = reference;
+    let name = ObjectName { kind: (*kind).to_owned(), namespace: namespace.clone(), name: name.clone() };
+    snapshot.find(group, &name)
+}
+
+/// Workloads that refer to what is not there, and what that is.
+fn unmet(snapshot: &Snapshot) -> Vec<(ObjectName, Vec<Reference>)> {
+    let templates = snapshot.objects().filter_map(|object| Some((object, template(object)?)));
+    let open = templates.map(|(object, spec)| {
+        let mut references = references::of_pod(text(object, "/metadata/namespace"), spec);
+        references.retain(|one| !holder(snapshot, one).is_some_and(|object| one.is_met_by(object)));
+        (k8s::object_name(object), references)
+    });
+    open.filter(|(_, references)| !references.is_empty()).collect()
+}
+
+/// The spec of the pods that a workload goes on making; parts of other workloads are told with those.
+fn template(object: &Value) -> Option<&Value> {
+    let whole = || !is_controlled(object) && object.at("/metadata/deletionTimestamp").is_none();
+    match text(object, "/kind") {
+        "Deployment" | "StatefulSet" | "DaemonSet" | "ReplicaSet" if whole() => {
+            object.at("/spec/template/spec")
+        }
+        "CronJob" if whole() => object.at("/spec/jobTemplate/spec/template/spec"),
+        "Job" if whole() && !has_ended(object) => object.at("/spec/template/spec"),
+        _ => None,
+    }
+}
+
+fn is_controlled(object: &Value) -> bool {
+    let owners = object.at("/metadata/ownerReferences").and_then(Value::as_array).into_iter().flatten();
+    owners.into_iter().any(|owner| owner.get("controller") == Some(&Value::Bool(true)))
+}
+
+fn has_ended(job: &Value) -> bool {
+    let holds =
+        |kind| k8s::condition(job, kind).is_some_and(|condition| text(condition, "/status") == "True");
+    holds("Complete") || holds("Failed")
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn deployment(secret: &str) -> Arc<Value> {
+        Arc::new(
+            json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web", "namespace": "shop"},
+            "spec": {"template": {"spec": {"volumes": [{"secret": {"secretName": secret}}]}}}}),
+        )
+    }
+
+    fn secret(name: &str) -> Arc<Value> {
+        Arc::new(
+            json!({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": name, "namespace": "shop"}}),
+        )
+    }
+
+    fn snapshot(objects: &[Arc<Value>]) -> Arc<Snapshot> {
+        Arc::new(Snapshot::new(objects.to_vec()))
+    }
+
+    fn after(begin: &[Arc<Value>], end: &[Arc<Value>]) -> Dangling {
+        let begin = snapshot(begin);
+        Beginning::new(&begin).dangling(&begin, &snapshot(end))
+    }
+
+    #[test]
+    fn what_was_there_and_is_not_any_more_keeps_pods_from_starting() {
+        let found = after(&[deployment("tls"), secret("tls")], &[deployment("tls")]);
+        let said: Vec<&String> = found.gone.values().collect();
+        assert_eq!(said, ["Secret shop/tls is not there (any more), no pod starts without it"]);
+        assert!(found.unseen.is_empty());
+    }
+
+    #[test]
+    fn what_was_never_seen_is_not_known() {
+        let found = after(&[deployment("tls"), secret("tls")], &[deployment("new"), secret("tls")]);
+        assert!(found.gone.is_empty());
+        assert!(found.unseen[0].starts_with("Deployment/shop/web refers to Secret shop/new"), "{found:?}");
+    }
+
+    #[test]
+    fn what_lay_open_before_is_taken_to_be_there() {
+        assert_eq!(after(&[deployment("tls")], &[deployment("tls")]), Dangling::default());
+        let both = [deployment("tls"), secret("tls")];
+        assert_eq!(after(&both, &both), Dangling::default());
+    }
+
+    #[test]
+    fn parts_and_what_has_ended_need_nothing() {
+        let mut part = Value::clone(&deployment("tls"));
+        part["metadata"]["ownerReferences"] = json!([{"controller": true}]);
+        let mut job = Value::clone(&deployment("tls"));
+        job["kind"] = json!("Job");
+        job["status"]["conditions"] = json!([{"type": "Complete", "status": "True"}]);
+        assert!(unmet(&snapshot(&[Arc::new(part)])).is_empty());
+        assert!(unmet(&snapshot(&[Arc::new(job)])).is_empty());
+    }
+}

@@ -1,7 +1,6 @@
 //! What a run could not see or judge, as lines for the reader.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 use serde_json::Value;
 
@@ -9,9 +8,8 @@ use super::args::Engine;
 use crate::chart::{Chart, Metadata};
 use crate::checks::Compared;
 use crate::finding::ObjectName;
-use crate::k8s::{self, At as _};
+use crate::k8s::At as _;
 use crate::render::facts;
-use crate::render::{Manifest, Render};
 use crate::upgrade::outcome::{Rehearsal, Start, unknowns};
 use crate::upgrade::trace::decides;
 
@@ -76,25 +74,6 @@ pub(super) fn unscheduled(compared: &Compared) -> Option<String> {
 /// The pods that an object makes, as its template has them.
 fn pods(object: &Value) -> Option<&Value> {
     object.at("/spec/template/spec").or_else(|| object.at("/spec/jobTemplate/spec/template/spec"))
-}
-
-/// StatefulSets whose claims Kubernetes deletes, which the rehearsal does not: as lines.
-pub(super) fn unmodelled_claims(render: &Render) -> Vec<String> {
-    let deletes = |set: &Arc<Value>| {
-        ["whenDeleted", "whenScaled"].into_iter().any(|when| {
-            k8s::text(set, &format!("/spec/persistentVolumeClaimRetentionPolicy/{when}")) == "Delete"
-        })
-    };
-    let sets = render.manifests.iter().flat_map(Manifest::objects).filter(deletes);
-    sets.map(|set| {
-        format!(
-            "{} {}: its persistentVolumeClaimRetentionPolicy has Kubernetes delete its claims when it is scaled down or \
-             deleted, which is not modelled",
-            k8s::text(&set, "/kind"),
-            k8s::text(&set, "/metadata/name")
-        )
-    })
-    .collect()
 }
 
 /// What a chart's templates ask of the cluster, the clock or chance, as a line.

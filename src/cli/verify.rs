@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use serde_json::Value;
 
 use super::args::{self, Demo, Engine, EngineFlags, Gate, Global, OutputFlags, Verify};
-use super::blind::{impure, not_checked, unmodelled_claims, unscheduled};
+use super::blind::{impure, not_checked, unscheduled};
 use super::engine::{self, Part};
 use super::exit::{Error, Exit};
 use super::pair::Pair;
@@ -319,8 +319,7 @@ impl<'p> Scenery<'p> {
     /// What the charts' templates ask of the cluster, the clock or chance: a rehearsal knows none of their answers.
     fn impure(&self) -> &[String] {
         let look = || [&self.before, &self.after].into_iter().filter_map(|render| impure(&render.chart));
-        let claims = || [&self.before, &self.after].into_iter().flat_map(|render| unmodelled_claims(render));
-        self.impure.get_or_init(|| look().chain(claims().collect::<BTreeSet<_>>()).collect())
+        self.impure.get_or_init(|| look().collect())
     }
 
     /// Kinds of the old chart of which the built-in population has no object.

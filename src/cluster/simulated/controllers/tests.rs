@@ -11,6 +11,8 @@ use crate::cluster::{Cluster, PatchType, Propagation, Request, Resource, Respons
 use crate::k8s::At as _;
 use crate::k8s::{Gvk, label, text};
 
+mod statefulsets;
+
 const NS: &str = "kubeflow-system";
 const TRAINER: &str = "trainer.kubeflow.org";
 

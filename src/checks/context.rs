@@ -13,9 +13,10 @@ use crate::k8s::At as _;
 use crate::render::facts::{self, Facts};
 use crate::render::{Options, Render};
 use crate::schema::{KubeVersion, Structural};
-use crate::upgrade::diff::{Change, diff};
+use crate::upgrade::diff::{Change, FieldChange, diff};
 use crate::upgrade::inventory::{Item, inventory};
 use crate::upgrade::outcome::Rehearsal;
+use crate::upgrade::secrets::hide_at;
 use crate::upgrade::sizes::Sizes;
 
 /// What is handed to the checks.
@@ -197,6 +198,18 @@ impl<'s> Context<'s> {
         named.into_values().collect()
     }
 
+    /// Whether one of the charts brings an object; a namespace that a document leaves out is the release's.
+    #[must_use]
+    pub fn brings(&self, name: &ObjectName) -> bool {
+        self.before.iter().chain(&self.after).any(|item| {
+            let placed = &item.name.namespace;
+            let here = if placed.is_empty() { self.scene.namespace } else { placed };
+            item.name.kind == name.kind
+                && item.name.name == name.name
+                && (name.namespace.is_empty() || name.namespace == here)
+        })
+    }
+
     /// Whether the release may be written by patches that Helm computes (Helm 3, and Helm 4 on what Helm 3 made).
     pub fn writes_client_side(&self) -> bool {
         let ways = self.scene.rehearsals.iter().flat_map(|rehearsal| &rehearsal.ways);
@@ -233,6 +246,47 @@ impl Present<'_> {
 pub(super) fn called(object: &ObjectName) -> String {
     let place = if object.namespace.is_empty() { String::new() } else { format!("{}/", object.namespace) };
     format!("{} {place}{}", object.kind, object.name)
+}
+
+/// Most characters of a value in a message.
+const VALUE: usize = 80;
+
+/// `path: old → new`.
+#[must_use]
+pub(super) fn told(field: &FieldChange) -> String {
+    let short = |value: &Option<Value>| {
+        let text = value.as_ref().map_or("none".to_owned(), Value::to_string);
+        let cut = if text.chars().count() > VALUE { "…" } else { "" };
+        format!("{}{cut}", text.chars().take(VALUE).collect::<String>())
+    };
+    format!("{}: {} → {}", field.path, short(&field.before), short(&field.after))
+}
+
+/// A change of an object as it may be said: a Secret's contents are nobody's business.
+#[must_use]
+pub(super) fn sayable(object: &ObjectName, mut field: FieldChange) -> FieldChange {
+    if object.kind == "Secret" {
+        let values = [&mut field.before, &mut field.after].into_iter().flatten();
+        values.for_each(|value| hide_at(&field.path, value));
+    }
+    field
+}
+
+/// Most things that a message names.
+const SHOWN: usize = 3;
+
+/// The first of several things, and how many more there are.
+#[must_use]
+pub(super) fn first_few(all: &[String]) -> String {
+    let more = if all.len() > SHOWN { format!("; and {} more", all.len() - SHOWN) } else { String::new() };
+    format!("{}{more}", all.iter().take(SHOWN).cloned().collect::<Vec<_>>().join("; "))
+}
+
+/// An object as kubectl is told of it: `deployment web -n shop`.
+#[must_use]
+pub(super) fn operand(object: &ObjectName) -> String {
+    let scope = if object.namespace.is_empty() { String::new() } else { format!(" -n {}", object.namespace) };
+    format!("{} {}{scope}", object.kind.to_lowercase(), object.name)
 }
 
 /// Whether an item is a CustomResourceDefinition.

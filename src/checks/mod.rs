@@ -57,6 +57,7 @@ macro_rules! checks {
 }
 
 mod api_removed;
+mod bystander_changed;
 mod crd_left_behind;
 mod crd_moved;
 mod crd_pruning_changed;
@@ -64,6 +65,7 @@ mod crd_schema_tightened;
 mod crd_unprotected;
 mod crd_version_dropped;
 mod custom_field_unknown;
+mod edit_set_back;
 mod hook_cleanup_missing;
 mod hook_deadline_missing;
 mod hook_image_unpinned;
@@ -91,6 +93,7 @@ mod unexplained;
 /// Every check, in name order; the catch-all looks last, at what the others left.
 pub static CHECKS: &[Check] = checks![
     api_removed,
+    bystander_changed,
     crd_left_behind,
     crd_moved,
     crd_pruning_changed,
@@ -98,6 +101,7 @@ pub static CHECKS: &[Check] = checks![
     crd_unprotected,
     crd_version_dropped,
     custom_field_unknown,
+    edit_set_back,
     hook_cleanup_missing,
     hook_deadline_missing,
     hook_image_unpinned,

@@ -2,9 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::Value;
-
-use super::context::called;
+use super::context::{called, first_few, operand, told};
 use super::met::{Met, condition, ends, listed, operations};
 use super::{Context, Findings};
 use crate::finding::{Evidence, ObjectName, Severity};
@@ -168,7 +166,7 @@ declare_check! {
 }
 
 /// Operations that take away what an object belongs to; what they change is their purpose.
-const LEAVING: &[&str] = &["uninstall", "crds off"];
+pub(super) const LEAVING: &[&str] = &["uninstall", "crds off"];
 
 /// One change of one object, who did it, and where it was met.
 struct Told<'s> {
@@ -184,7 +182,10 @@ pub(super) fn check(context: &Context<'_>, findings: &mut Findings) {
             continue;
         }
         let steps = met.outcome.steps.iter();
-        for rewrite in steps.flat_map(|step| &step.rewritten).filter(|one| !is_of_charts(context, one)) {
+        for rewrite in steps
+            .flat_map(|step| &step.rewritten)
+            .filter(|one| !one.writer.hook && !is_of_charts(context, one))
+        {
             let paths = rewrite.fields.iter().map(told).collect();
             let writer = Writer { redefined: true, ..Writer::default() };
             let nobody = || Told { rewrite, writer, met: Vec::new() };
@@ -201,17 +202,8 @@ pub(super) fn check(context: &Context<'_>, findings: &mut Findings) {
 }
 
 /// Whether an object, or one above it, is brought by one of the charts: those changes are told by others.
-fn is_of_charts(context: &Context<'_>, rewrite: &Rewrite) -> bool {
-    let brought = |name: &ObjectName| {
-        context.before.iter().chain(&context.after).any(|item| {
-            let placed = &item.name.namespace;
-            let here = if placed.is_empty() { context.scene.namespace } else { placed };
-            item.name.kind == name.kind
-                && item.name.name == name.name
-                && (name.namespace.is_empty() || name.namespace == here)
-        })
-    };
-    brought(&rewrite.object) || rewrite.owners.iter().any(brought)
+pub(super) fn is_of_charts(context: &Context<'_>, rewrite: &Rewrite) -> bool {
+    context.brings(&rewrite.object) || rewrite.owners.iter().any(|owner| context.brings(owner))
 }
 
 fn say(one: &Told<'_>, findings: &mut Findings) {
@@ -244,9 +236,8 @@ fn say(one: &Told<'_>, findings: &mut Findings) {
     }
 }
 
-/// Most fields that are evidence of one finding, and most that its message names.
+/// Most fields that are evidence of one finding.
 const MOST: usize = 20;
-const SHOWN: usize = 3;
 
 fn happens(writer: &Writer) -> String {
     let known: Vec<&str> = writer.known.iter().map(String::as_str).collect();
@@ -270,38 +261,19 @@ fn evidence(rewrite: &Rewrite) -> Evidence {
 fn changes(fields: &[FieldChange]) -> String {
     let lost = fields.iter().filter(|field| field.after.is_none());
     let other = fields.iter().filter(|field| field.before.is_some() && field.after.is_some());
-    let all: Vec<String> = lost.chain(other).map(told).collect();
-    let more = if all.len() > SHOWN { format!("; and {} more", all.len() - SHOWN) } else { String::new() };
-    format!("{}{more}", all.iter().take(SHOWN).cloned().collect::<Vec<_>>().join("; "))
-}
-
-/// Most characters of a value in a message.
-const VALUE: usize = 80;
-
-fn told(field: &FieldChange) -> String {
-    let short = |value: &Option<Value>| {
-        let text = value.as_ref().map_or("none".to_owned(), Value::to_string);
-        let cut = if text.chars().count() > VALUE { "…" } else { "" };
-        format!("{}{cut}", text.chars().take(VALUE).collect::<String>())
-    };
-    format!("{}: {} → {}", field.path, short(&field.before), short(&field.after))
+    first_few(&lost.chain(other).map(told).collect::<Vec<_>>())
 }
 
 fn advice(rewrite: &Rewrite) -> Vec<String> {
     let object = &rewrite.object;
-    let named = |object: &ObjectName| {
-        let scope =
-            if object.namespace.is_empty() { String::new() } else { format!(" -n {}", object.namespace) };
-        format!("{} {}{scope}", object.kind.to_lowercase(), object.name)
-    };
     let root = rewrite.owners.last().unwrap_or(object);
     let end = if root.kind.ends_with("Job") { "let it end before, or " } else { "" };
-    let copy = format!("kubectl get {} -o yaml > {}.yaml", named(object), object.name);
+    let copy = format!("kubectl get {} -o yaml > {}.yaml", operand(object), object.name);
     let mut advice = vec![
         format!("before the upgrade keep a copy: {copy}"),
         format!(
             "{end}see after the upgrade, before it is used again, that what is missing is said in fields that the new version has: kubectl edit {}",
-            named(root)
+            operand(root)
         ),
     ];
     let overridden = rewrite.fields.iter().any(|field| field.path.ends_with("Overrides"));

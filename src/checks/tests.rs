@@ -6,11 +6,14 @@ use std::sync::Arc;
 use super::*;
 use crate::chart::{Chart, File, Helm, Values};
 use crate::cluster::Exchange;
+use crate::cluster::simulated::namespace_object;
 use crate::render::{self, Options, Render};
+use crate::upgrade::edits::{self, Undone};
 use crate::upgrade::fate::Snapshot;
 use crate::upgrade::outcome::{Operation, Outcome, Rehearsal, Start, Verdict, Way};
 use crate::upgrade::rewrites::{Rewrite, rewrites};
 use crate::upgrade::trace::Step;
+use crate::upgrade::world;
 
 /// One fixture of a check's doc: blocks by their info string.
 struct Fixture {
@@ -161,6 +164,19 @@ fn rewritten(fixture: &Fixture) -> Vec<Rewrite> {
     rewrites(&look(&fixture.alive_before), &look(&fixture.alive_after), &exchanges, "helm3")
 }
 
+/// What the second look of a fixture has set back of what the first has otherwise than the old chart.
+fn undone(fixture: &Fixture) -> Vec<Undone> {
+    let mut world = world::simulated("v1.34.0");
+    world.load([namespace_object("ns")]);
+    let render = rendered(&chart(&fixture.before, "1.0.0"), &Values::new(), 1);
+    let given = objects(&fixture.alive_before);
+    let look = |objects: Vec<Arc<serde_json::Value>>| Snapshot::new(objects);
+    let (before, after) = (look(given.clone()), look(objects(&fixture.alive_after)));
+    let given: Vec<serde_json::Value> = given.iter().map(|object| (**object).clone()).collect();
+    let edits = edits::edits_over(&mut world, &before, &render, "ns", &given).unwrap();
+    edits::undone(&edits, &before, &after)
+}
+
 /// An upgrade in whose course the notes of a fixture were made, from and to what it shows alive.
 fn rehearsals(fixture: &Fixture) -> Vec<Rehearsal> {
     if fixture.notes.is_empty() && fixture.alive_before.is_empty() {
@@ -179,6 +195,7 @@ fn rehearsals(fixture: &Fixture) -> Vec<Rehearsal> {
         exchanges: Vec::new(),
         notes: fixture.notes.clone(),
         rewritten: rewritten(fixture),
+        undone: undone(fixture),
     };
     let outcome = Outcome {
         condition: String::new(),

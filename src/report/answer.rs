@@ -162,6 +162,7 @@ mod tests {
             exchanges: Vec::new(),
             notes: Vec::new(),
             rewritten: Vec::new(),
+            undone: Vec::new(),
         };
         let outcomes = ends.iter().map(|(code, lost)| Outcome::of(String::new(), vec![step(*code, *lost)]));
         Operation {

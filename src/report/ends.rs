@@ -14,21 +14,36 @@ pub(super) struct Known<'r> {
     delivered: BTreeSet<&'r ObjectName>,
     /// Objects that [`REWRITTEN`] reports.
     rewritten: BTreeSet<&'r ObjectName>,
+    /// Objects that [`HOOKED`] reports.
+    hooked: BTreeSet<&'r ObjectName>,
+    /// Objects that [`SET_BACK`] reports.
+    set_back: BTreeSet<&'r ObjectName>,
 }
 
 /// The check that says what living objects lose.
 const REWRITTEN: &str = "object_rewritten";
+
+/// The check that says what hooks change.
+const HOOKED: &str = "bystander_changed";
+
+/// The check that says which edits are taken back.
+const SET_BACK: &str = "edit_set_back";
 
 /// Operations whose purpose it is to take away what objects belong to.
 const LEAVING: &[&str] = &["uninstall", "crds off"];
 
 impl<'r> Known<'r> {
     pub(super) fn new(delivered: impl Iterator<Item = &'r ObjectName>, findings: &'r [Finding]) -> Self {
-        let told = findings.iter().filter(|finding| finding.check == REWRITTEN);
         // The first object is the one that is rewritten, those behind it own it.
+        let told = |check: &str| {
+            let of_check = findings.iter().filter(|finding| finding.check == check);
+            of_check.filter_map(|finding| finding.objects.first()).collect()
+        };
         Self {
             delivered: delivered.collect(),
-            rewritten: told.filter_map(|finding| finding.objects.first()).collect(),
+            rewritten: told(REWRITTEN),
+            hooked: told(HOOKED),
+            set_back: told(SET_BACK),
         }
     }
 
@@ -37,7 +52,7 @@ impl<'r> Known<'r> {
         if LEAVING.contains(&operation.name.as_str()) {
             return [Vec::new(), Vec::new()];
         }
-        let all = outcome.steps.iter().flat_map(|step| &step.rewritten);
+        let all = outcome.steps.iter().flat_map(|step| &step.rewritten).filter(|one| !one.writer.hook);
         let told =
             all.filter(|one| self.rewritten.contains(&one.object) && !outcome.lost.contains(&one.object));
         let (mut poorer, mut other) = (BTreeSet::new(), BTreeSet::new());
@@ -49,13 +64,35 @@ impl<'r> Known<'r> {
         [poorer, other].map(|objects| objects.into_iter().collect())
     }
 
+    /// Objects that an outcome keeps and a hook changes, and those of which it takes back what others edited.
+    fn changed(&self, operation: &Operation, outcome: &Outcome) -> [Vec<ObjectName>; 2] {
+        if LEAVING.contains(&operation.name.as_str()) {
+            return [Vec::new(), Vec::new()];
+        }
+        let rewritten = outcome.steps.iter().flat_map(|step| &step.rewritten);
+        let hooked = rewritten.filter(|one| one.writer.hook).map(|one| &one.object);
+        let undone = outcome.steps.iter().flat_map(|step| &step.undone).map(|one| &one.object);
+        let hooked: BTreeSet<&ObjectName> = hooked.filter(|object| self.hooked.contains(object)).collect();
+        let undone: BTreeSet<&ObjectName> = undone.filter(|object| self.set_back.contains(object)).collect();
+        [hooked, undone].map(|objects| {
+            objects.into_iter().filter(|object| !outcome.lost.contains(object)).cloned().collect()
+        })
+    }
+
     /// What is wrong with objects that an outcome keeps, e.g. `TrainJob ×1 can't go on without help`.
     pub(super) fn troubles(&self, operation: &Operation, outcome: &Outcome) -> Vec<String> {
         let [poorer, other] = self.rewritten(operation, outcome);
+        let [hooked, undone] = self.changed(operation, outcome);
         let parts = [
             (outcome.stuck(), "can't go on without help".to_owned(), "can't go on without help".to_owned()),
             (poorer, format!("loses fields, see {REWRITTEN}"), format!("lose fields, see {REWRITTEN}")),
             (other, format!("is rewritten, see {REWRITTEN}"), format!("are rewritten, see {REWRITTEN}")),
+            (
+                hooked,
+                format!("is changed by a hook, see {HOOKED}"),
+                format!("are changed by hooks, see {HOOKED}"),
+            ),
+            (undone, format!("is set back, see {SET_BACK}"), format!("are set back, see {SET_BACK}")),
         ];
         let parts = parts.into_iter().filter(|(objects, ..)| !objects.is_empty());
         parts

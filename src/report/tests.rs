@@ -21,6 +21,7 @@ fn outcome(condition: &str, verdict: Verdict, lost: Vec<ObjectName>) -> Outcome 
         exchanges: Vec::new(),
         notes: vec!["note".into()],
         rewritten: Vec::new(),
+        undone: Vec::new(),
     };
     Outcome { condition: condition.into(), also: Vec::new(), verdict, lost, steps: vec![step] }
 }

@@ -207,6 +207,7 @@ mod tests {
             exchanges: Vec::new(),
             notes: Vec::new(),
             rewritten: Vec::new(),
+            undone: Vec::new(),
         };
         let (condition, also, lost) = (condition.to_owned(), Vec::new(), Vec::new());
         Outcome { condition, also, verdict, lost, steps: vec![step] }

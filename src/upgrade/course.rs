@@ -9,6 +9,7 @@ use crate::render::host::Answers;
 use crate::upgrade::actors::helm::{Dialect, Flags};
 use crate::upgrade::actors::{self, Command, Subject, Terminal, Workshop};
 use crate::upgrade::dangling::{self, Dangling};
+use crate::upgrade::edits::{Edit, Undone, undone};
 use crate::upgrade::fate::{self, Snapshot};
 use crate::upgrade::lookups;
 use crate::upgrade::rewrites::{Rewrite, rewrites};
@@ -33,6 +34,10 @@ pub struct Course<W> {
     beginning: Option<Arc<Beginning>>,
     /// What was rewritten while the next command was prepared.
     rewritten: Vec<Rewrite>,
+    /// What was edited in objects of the release when it began.
+    edits: Arc<[Edit]>,
+    /// What of it was set back while the next command was prepared.
+    undone: Vec<Undone>,
 }
 
 /// The operation of steps that no outcome shows; what they set going is told with the next.
@@ -56,6 +61,8 @@ impl<W: World + Clone> Course<W> {
             ailing: self.ailing.clone(),
             beginning: self.beginning.clone(),
             rewritten: self.rewritten.clone(),
+            edits: Arc::clone(&self.edits),
+            undone: self.undone.clone(),
         }
     }
 }
@@ -87,6 +94,8 @@ impl<W: World> Course<W> {
             ailing: BTreeSet::new(),
             beginning: None,
             rewritten: Vec::new(),
+            edits: Arc::new([]),
+            undone: Vec::new(),
         }
     }
 
@@ -154,9 +163,10 @@ impl<W: World> Course<W> {
         notes.extend(beginning.notes(&before, &after));
         let exchanges = self.world.take_exchanges().unwrap_or(asked);
         self.rewritten.extend(rewrites(&before, &after, &exchanges, actor));
-        let rewritten = match operation {
-            PREPARATION => Vec::new(),
-            _ => std::mem::take(&mut self.rewritten),
+        self.undone.extend(undone(&self.edits, &before, &after));
+        let (rewritten, undone) = match operation {
+            PREPARATION => (Vec::new(), Vec::new()),
+            _ => (std::mem::take(&mut self.rewritten), std::mem::take(&mut self.undone)),
         };
         let step = Step {
             operation: operation.to_owned(),
@@ -170,9 +180,15 @@ impl<W: World> Course<W> {
             exchanges,
             notes,
             rewritten,
+            undone,
         };
         self.troubles = stuck::remaining(&step);
         Ok(step)
+    }
+
+    /// What somebody has edited in objects of the release: steps tell what they set back of it.
+    pub fn watch(&mut self, edits: Vec<Edit>) {
+        self.edits = edits.into();
     }
 
     /// Begins anew: what could not be brought on before is not the doing of what comes now.

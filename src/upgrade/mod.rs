@@ -4,6 +4,7 @@ pub mod actors;
 pub mod course;
 pub mod dangling;
 pub mod diff;
+pub mod edits;
 pub mod fate;
 pub mod inventory;
 pub mod kubectl;

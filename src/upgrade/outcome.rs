@@ -355,6 +355,7 @@ mod tests {
             exchanges: Vec::new(),
             notes: notes.iter().map(|note| (*note).to_owned()).collect(),
             rewritten: Vec::new(),
+            undone: Vec::new(),
         };
         let stuck = ["A n/x: A reconciliation failed: field is immutable"];
         assert_eq!(Verdict::of_step(&step(1, &[])), Verdict::Refused);

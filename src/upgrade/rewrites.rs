@@ -13,14 +13,14 @@ use crate::upgrade::diff::{FieldChange, fields};
 use crate::upgrade::fate::{Snapshot, is_terminating};
 use crate::upgrade::secrets::LAST_APPLIED;
 
-/// Whose name the writes of a hook's program carry: they are the chart's doing.
+/// Whose name the writes of a hook's program carry.
 const HOOK: &str = "hook";
 
 /// Owners above an object that are looked at.
 const GENERATIONS: usize = 8;
 
-/// An object that lives on under its UID with parts of its spec lost or changed, or labels or annotations lost, which the actor did not write, nor
-/// anything above it.
+/// An object that lives on under its UID with parts of its spec lost or changed, or labels or annotations lost, which the
+/// actor did not write, nor anything above it; or with whatever a hook changed in it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rewrite {
     /// The object.
@@ -29,7 +29,8 @@ pub struct Rewrite {
     pub writer: Writer,
     /// Who owns it, the next one first.
     pub owners: Vec<ObjectName>,
-    /// What differs, with paths from `spec` or `metadata` on; at least one field is lost or has another value.
+    /// What differs, with paths from `spec` or `metadata` on, of objects that hooks wrote from their first member on; at
+    /// least one field is lost or has another value, unless a hook wrote it.
     pub fields: Vec<FieldChange>,
 }
 
@@ -40,14 +41,21 @@ pub struct Writer {
     pub known: BTreeSet<String>,
     /// Whether its definition changed, which hides fields that are gone from it before anybody writes.
     pub redefined: bool,
+    /// Whether a hook's program wrote it, or that of another Job.
+    pub hook: bool,
 }
 
 /// What somebody other than `actor` changed between two looks; without `exchanges` of others nobody knows who.
 #[must_use]
 pub fn rewrites(before: &Snapshot, after: &Snapshot, exchanges: &[Exchange], actor: &str) -> Vec<Rewrite> {
     let look = Look { before, after, exchanges, actor };
-    let living = before.living(after).filter(|(_, old, new)| !is_terminating(new) && differ(old, new));
-    living.filter_map(|(name, old, new)| look.rewrite(name, old, new)).collect()
+    let hooks: Vec<&Exchange> = exchanges.iter().filter(|one| one.by == HOOK && one.status < 300).collect();
+    let living = before.living(after).filter(|(_, _, new)| !is_terminating(new));
+    let rewrite = |(name, old, new): (&ObjectName, &Arc<Value>, &Arc<Value>)| {
+        let rewritten = differ(old, new).then(|| look.rewrite(name, old, new)).flatten();
+        rewritten.or_else(|| look.hooked(&hooks, name, old, new))
+    };
+    living.filter_map(rewrite).collect()
 }
 
 fn spec(object: &Value) -> Option<&Value> {
@@ -83,6 +91,27 @@ fn differences(old: &Value, new: &Value) -> Vec<FieldChange> {
     found
 }
 
+/// Members of objects that are no contents.
+const APART: &[&str] = &["kind", "metadata", "status"];
+
+/// Annotations that controllers keep.
+const KEPT: &[&str] = &[LAST_APPLIED, "deployment.kubernetes.io/revision"];
+
+/// Everything that differs between two objects, without what the server and controllers keep.
+fn all_differences(old: &Value, new: &Value) -> Vec<FieldChange> {
+    let contents = |object: &Value| {
+        let mut contents = object.as_object().cloned().unwrap_or_default();
+        contents.retain(|key, _| !APART.contains(&key.as_str()));
+        let tags = TAGS.iter().filter_map(|part| Some(((*part).to_owned(), tags(object, part)?.clone())));
+        contents.insert("metadata".to_owned(), Value::Object(tags.collect()));
+        Value::Object(contents)
+    };
+    let mut found = fields(&contents(old), &contents(new));
+    // The version says how rules are read, and is none of the contents.
+    found.retain(|field| field.path != "apiVersion" && !KEPT.iter().any(|kept| field.path.contains(kept)));
+    found
+}
+
 /// What came new is a default or a binding; a rewrite takes something away.
 fn takes(field: &FieldChange) -> bool {
     field.before.is_some()
@@ -108,6 +137,29 @@ impl Look<'_> {
             owners: owners.iter().map(|owner| k8s::object_name(owner)).collect(),
             fields,
         })
+    }
+
+    /// What a hook's program changed in an object that the actor did not write.
+    fn hooked(
+        &self,
+        hooks: &[&Exchange],
+        name: &ObjectName,
+        old: &Value,
+        new: &Arc<Value>,
+    ) -> Option<Rewrite> {
+        // Most objects are named by none of them.
+        let named = || hooks.iter().filter(|exchange| exchange.request.contains(&name.name));
+        named().next()?;
+        let place = self.place(new)?;
+        named().find(|exchange| place.is_written(&exchange.request))?;
+        let known: BTreeSet<String> = self.writers(new).map(str::to_owned).collect();
+        if known.contains(self.actor) {
+            return None;
+        }
+        let fields = all_differences(old, new);
+        let owners = self.owners(new).iter().map(|owner| k8s::object_name(owner)).collect();
+        let writer = Writer { known, hook: true, ..Writer::default() };
+        (!fields.is_empty()).then(|| Rewrite { object: name.clone(), writer, owners, fields })
     }
 
     /// Whether the actor or a hook wrote an object.
@@ -149,7 +201,7 @@ impl Look<'_> {
 
     fn writer(&self, object: &Value) -> Writer {
         let known = self.writers(object).map(str::to_owned).collect();
-        Writer { known, redefined: self.is_redefined(object) }
+        Writer { known, redefined: self.is_redefined(object), hook: false }
     }
 
     /// Whether the definition of an object's kind changed.
@@ -253,7 +305,7 @@ mod tests {
     }
 
     fn known(by: &[&str]) -> Writer {
-        Writer { known: by.iter().map(|by| (*by).to_owned()).collect(), redefined: false }
+        Writer { known: by.iter().map(|by| (*by).to_owned()).collect(), ..Writer::default() }
     }
 
     fn wrote(by: &str, request: &str) -> Exchange {
@@ -275,7 +327,9 @@ mod tests {
         let paths: Vec<&str> = found[0].fields.iter().map(|field| field.path.as_str()).collect();
         assert_eq!(paths, ["spec.new", "spec.pool", "spec.size"]);
         assert!(seen(&before, &after, &[wrote("operator", PATCH), wrote("helm3", PATCH)]).is_empty());
-        assert!(seen(&before, &after, &[wrote("hook", PATCH)]).is_empty());
+        let hooked = Writer { hook: true, ..known(&["hook"]) };
+        assert_eq!(seen(&before, &after, &[wrote("hook", PATCH)])[0].writer, hooked);
+        assert!(seen(&before, &after, &[wrote("hook", PATCH), wrote("helm3", PATCH)]).is_empty());
         assert_eq!(seen(&before, &after, &[])[0].writer, known(&[]));
         let status = format!("{PATCH}/status");
         assert_eq!(seen(&before, &after, &[wrote("operator", &status)])[0].writer, known(&[]));

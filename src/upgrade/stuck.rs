@@ -118,6 +118,7 @@ mod tests {
             exchanges: Vec::new(),
             notes: notes.iter().map(|note| (*note).to_owned()).collect(),
             rewritten: Vec::new(),
+            undone: Vec::new(),
         }
     }
 

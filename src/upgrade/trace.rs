@@ -4,6 +4,7 @@ use serde::Serialize;
 
 pub use crate::cluster::Exchange;
 use crate::finding::ObjectName;
+use crate::upgrade::edits::Undone;
 use crate::upgrade::rewrites::Rewrite;
 
 /// What became of one object between the start and the settled end of a step.
@@ -82,4 +83,7 @@ pub struct Step {
     /// Living objects whose spec somebody else changed, also in what was prepared for this step.
     #[serde(skip)]
     pub rewritten: Vec<Rewrite>,
+    /// What was set back of what others had edited in objects of the release, also in what was prepared for this step.
+    #[serde(skip)]
+    pub undone: Vec<Undone>,
 }

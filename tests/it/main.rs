@@ -14,6 +14,8 @@ mod control_plane;
 mod kubelet;
 mod cases;
 mod cli;
+#[cfg(unix)]
+mod edits;
 mod hand;
 mod honesty;
 mod inputs;

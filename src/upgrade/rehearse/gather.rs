@@ -49,11 +49,19 @@ pub(super) fn gather(tries: Vec<Try>) -> Vec<Outcome> {
     outcomes
 }
 
-/// The first of tries that end alike, with what any of them rewrote.
+/// The first of tries that end alike, with what any of them rewrote or set back.
 fn joined(mut first: Step, other: Step) -> Step {
-    let more = other.rewritten.into_iter().filter(|one| !first.rewritten.contains(one)).collect::<Vec<_>>();
-    first.rewritten.extend(more);
+    add(&mut first.rewritten, other.rewritten);
+    add(&mut first.undone, other.undone);
     first
+}
+
+fn add<T: PartialEq>(to: &mut Vec<T>, more: Vec<T>) {
+    for one in more {
+        if !to.contains(&one) {
+            to.push(one);
+        }
+    }
 }
 
 fn outcome(group: Vec<Try>, alone: bool) -> Option<Outcome> {

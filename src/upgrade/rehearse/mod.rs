@@ -11,6 +11,7 @@ use crate::cluster::Unreachable;
 use crate::limits::parallel::side_by_side;
 use crate::upgrade::actors::helm::Dialect;
 use crate::upgrade::actors::{Actor, Subject, Workshop};
+use crate::upgrade::edits::edits;
 use crate::upgrade::outcome::{Rehearsal, Start};
 use crate::upgrade::secrets::{Attentive, Secrets};
 use crate::upgrade::words::ValuesWords;
@@ -93,6 +94,10 @@ pub fn rehearse(actor: &dyn Actor, plan: &Plan, shared: &Shared<'_>) -> Result<R
             rehearsal.population = snapshot.names().cloned().collect();
             rehearsal.alive = snapshot.objects().cloned().collect();
         }
+        let (alive, mut scratch) = (base.course.snapshot()?, base.course.world.clone());
+        let given = plan.state.as_ref().map(|state| state.objects.as_slice()).unwrap_or_default();
+        let edits = edits(&mut scratch, &alive, workshop.records, &plan.subject, given)?;
+        base.course.watch(edits);
         rehearsal.unserved.extend(base.unserved.iter().cloned());
         rehearsal.doubts.extend(base.doubts.iter().cloned());
         bases.push(base);

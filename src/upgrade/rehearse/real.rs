@@ -7,6 +7,7 @@ use crate::cluster::Unreachable;
 use crate::upgrade::actors::helm::{Dialect, Flags, Forge};
 use crate::upgrade::actors::{Actor, Command, Renderer, Workshop};
 use crate::upgrade::course::{Course, Order};
+use crate::upgrade::edits::edits;
 use crate::upgrade::outcome::{Operation, Outcome, Rehearsal, Verdict, Way};
 use crate::upgrade::population;
 use crate::upgrade::secrets::{Attentive, Secrets};
@@ -47,6 +48,8 @@ pub fn rehearse_real<W: World>(
     let snapshot = road.course.snapshot()?;
     rehearsal.population = snapshot.names().cloned().collect();
     rehearsal.alive = snapshot.objects().cloned().collect();
+    let edits = edits(&mut road.course.world, &snapshot, &records, &plan.subject, &[])?;
+    road.course.watch(edits);
     rehearsal.ways = road.ways()?;
     secrets.redact(&mut rehearsal);
     Ok(rehearsal)

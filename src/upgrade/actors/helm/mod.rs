@@ -32,7 +32,7 @@ pub use dialect::Dialect;
 pub use flags::{FlagError, Flags, Reuse, ServerSide, Wait, offered, seconds};
 pub use objects::Forge;
 pub(crate) use objects::{HOOK, MANAGED_BY, RELEASE_NAME, RELEASE_NAMESPACE, RESOURCE_POLICY};
-pub(crate) use patch::{is_typed, is_typed_group, three_way_merge};
+pub(crate) use patch::{is_typed, is_typed_group, same, three_way_merge};
 pub(crate) use strategic::three_way as strategic_three_way;
 pub(crate) use wait::rollout_status;
 

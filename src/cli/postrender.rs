@@ -150,8 +150,8 @@ impl Running {
         let input = child.stdin.take();
         // A program need not read to the end; that is no failure.
         thread::Builder::new().spawn(move || input.map(|mut input| input.write_all(manifest.as_bytes())))?;
-        let out = drain(child.stdout.take(), (limit as u64).saturating_add(1))?;
-        let err = drain(child.stderr.take(), SAID)?;
+        let out = drain(child.stdout.take(), (limit as u64).saturating_add(1), Rest::Unread)?;
+        let err = drain(child.stderr.take(), SAID, Rest::Thrown)?;
         Ok(Self { child, out, err })
     }
 
@@ -200,8 +200,21 @@ impl Running {
     }
 }
 
+/// What becomes of what a stream has beyond its limit.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Rest {
+    /// It is read and thrown away: the writer goes on.
+    Thrown,
+    /// It is not read: whoever writes, children of the program too, ends by a broken pipe.
+    Unread,
+}
+
 /// Reads a stream aside, at most so many bytes.
-fn drain(stream: Option<impl Read + Send + 'static>, limit: u64) -> io::Result<Receiver<Vec<u8>>> {
+fn drain(
+    stream: Option<impl Read + Send + 'static>,
+    limit: u64,
+    rest: Rest,
+) -> io::Result<Receiver<Vec<u8>>> {
     let (give, take) = mpsc::channel();
     thread::Builder::new().spawn(move || {
         let mut data = Vec::new();
@@ -209,7 +222,9 @@ fn drain(stream: Option<impl Read + Send + 'static>, limit: u64) -> io::Result<R
             let whole = stream.by_ref().take(limit).read_to_end(&mut data);
             // Nobody waits any more once the receiver is gone.
             let _ = whole.map(|_| give.send(data));
-            let _ = io::copy(&mut stream, &mut io::sink());
+            if rest == Rest::Thrown {
+                let _ = io::copy(&mut stream, &mut io::sink());
+            }
         }
     })?;
     Ok(take)

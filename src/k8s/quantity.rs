@@ -103,6 +103,64 @@ fn binary(digits: i128, fraction: i32, power: u32) -> Option<String> {
     Some(format!("{bytes}{suffix}"))
 }
 
+/// A quantity in billionths, the finest step that Kubernetes keeps; what is finer is rounded away from zero. None for text
+/// that is no quantity.
+///
+/// As `k8s.io/apimachinery` 1.34 `pkg/api/resource/quantity.go`, `ParseQuantity`.
+#[must_use]
+pub fn billionths(source: &str) -> Option<i128> {
+    let (negative, unsigned) = match source.as_bytes().first()? {
+        b'-' => (true, source.get(1..)?),
+        b'+' => (false, source.get(1..)?),
+        _ => (false, source),
+    };
+    let end = unsigned.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(unsigned.len());
+    let (number, suffix) = unsigned.split_at_checked(end)?;
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+    if whole.is_empty() && fraction.is_empty() || fraction.contains('.') {
+        return None;
+    }
+    let digits: i128 = if whole.len() + fraction.len() > 30 {
+        return None;
+    } else {
+        format!("0{whole}{fraction}").parse().ok()?
+    };
+    let (factor, exponent) = scale(suffix)?;
+    let exponent = exponent + 9 - i32::try_from(fraction.len()).ok()?;
+    let scaled = digits.checked_mul(factor)?;
+    let nanos = if exponent >= 0 {
+        scaled.checked_mul(10_i128.checked_pow(u32::try_from(exponent).ok()?)?)?
+    } else {
+        let divisor = 10_i128.checked_pow(u32::try_from(-exponent).ok()?)?;
+        scaled / divisor + i128::from(scaled % divisor != 0)
+    };
+    Some(if negative { -nanos } else { nanos })
+}
+
+/// Factor and power of ten of a suffix.
+fn scale(suffix: &str) -> Option<(i128, i32)> {
+    let found = match suffix {
+        "" => (1, 0),
+        "n" => (1, -9),
+        "u" => (1, -6),
+        "m" => (1, -3),
+        "k" => (1, 3),
+        "M" => (1, 6),
+        "G" => (1, 9),
+        "T" => (1, 12),
+        "P" => (1, 15),
+        "E" => (1, 18),
+        "Ki" => (1 << 10, 0),
+        "Mi" => (1 << 20, 0),
+        "Gi" => (1 << 30, 0),
+        "Ti" => (1 << 40, 0),
+        "Pi" => (1 << 50, 0),
+        "Ei" => (1 << 60, 0),
+        other => (1, other.strip_prefix(['e', 'E'])?.parse().ok().filter(|e: &i32| e.abs() < 30)?),
+    };
+    Some(found)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -127,5 +185,12 @@ mod tests {
         }
         assert!(canonical("1 core").is_err());
         assert!(canonical("").is_err());
+    }
+
+    #[test]
+    fn forms_of_one_value_are_one_number() {
+        assert_eq!(billionths("1Gi"), billionths("1024Mi"));
+        assert!(billionths("1G") < billionths("1Gi") && billionths("500m") < billionths("1"));
+        assert_eq!(billionths("much"), None);
     }
 }

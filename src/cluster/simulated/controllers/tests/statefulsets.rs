@@ -48,3 +48,20 @@ fn claims_go_as_the_retention_policy_says() {
     assert!(after(&policy("Retain", "Delete"), remove).is_empty());
     assert!(after(&policy("Delete", "Delete"), remove).is_empty());
 }
+
+#[test]
+fn a_bound_claim_grows_and_never_shrinks() {
+    let mut cluster = with_set(&json!({}));
+    let mut resize = |size: &str| {
+        let change = json!({"spec": {"resources": {"requests": {"storage": size}}}});
+        patch(&mut cluster, "", "PersistentVolumeClaim", "team-a", "data-db-3", change)
+    };
+    assert!(resize("2Gi").ok());
+    let refused = resize("512Mi");
+    assert_eq!(refused.status, 422);
+    assert!(
+        refused.message().contains("field can not be less than status.capacity"),
+        "{}",
+        refused.message()
+    );
+}

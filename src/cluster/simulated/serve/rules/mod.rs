@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::super::discovery::Target;
 use crate::k8s::At as _;
+use crate::k8s::quantity::billionths;
 use crate::k8s::text;
 use crate::schema::FieldError;
 
@@ -142,4 +143,13 @@ fn claim(object: &Value, old: Option<&Value>, errors: &mut Vec<FieldError>) {
         let detail = "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims";
         errors.push(FieldError::forbidden("spec", detail));
     }
+    let size = |at: &str, claim: &Value| billionths(text(claim, at));
+    let (wanted, had) = (size(REQUEST, object), size(REQUEST, old));
+    // Room that no volume has taken yet may be given back, so that a failed expansion is not for ever.
+    if wanted < had && wanted <= size("/status/capacity/storage", old) {
+        let detail = "field can not be less than status.capacity";
+        errors.push(FieldError::forbidden("spec.resources.requests.storage", detail));
+    }
 }
+
+const REQUEST: &str = "/spec/resources/requests/storage";

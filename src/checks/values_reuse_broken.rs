@@ -36,7 +36,7 @@ declare_check! {
     /// new: {key: a}
     /// ```
     /// ```text finding
-    /// breaks: --reuse-values fails: template: demo/templates/config.yaml:5:21: executing "demo/templates/config.yaml" at <.Values.new.key>: nil pointer evaluating interface {}.key
+    /// risks: --reuse-values fails: template: demo/templates/config.yaml:5:21: executing "demo/templates/config.yaml" at <.Values.new.key>: nil pointer evaluating interface {}.key
     /// ```
     ///
     /// ## Not reported
@@ -61,7 +61,7 @@ declare_check! {
     ///
     /// ## References
     /// - Helm v4.3.1 `pkg/action/upgrade.go` `reuseValues`
-    severity: Breaks
+    severity: Risks
 }
 
 pub(super) fn check(context: &Context<'_>, findings: &mut Findings) {
@@ -72,7 +72,8 @@ pub(super) fn check(context: &Context<'_>, findings: &mut Findings) {
     let Err(error) = render::render(&chart, &config, &options) else { return };
     let message = format!("--reuse-values fails: {}", error.message.trim());
     findings
-        .say(Severity::Breaks, message, Evidence::Render(Location { file: place(&error.message), line: 0 }))
+        // Nobody asked for the flag, and the failure changes nothing.
+        .say(Severity::Risks, message, Evidence::Render(Location { file: place(&error.message), line: 0 }))
         .when("the upgrade is run with --reuse-values")
         .during(&["upgrade"])
         .advise("helm upgrade --reset-then-reuse-values");

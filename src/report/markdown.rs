@@ -72,6 +72,9 @@ fn answered(report: &Report) -> String {
 
 fn table(report: &Report) -> String {
     let matrix = Matrix::of(report);
+    if matrix.rows.is_empty() {
+        return String::new();
+    }
     let heads: Vec<&str> = matrix.columns.iter().map(|column| column.name.as_str()).collect();
     let mut text = format!("| actor | way | {} |\n", heads.join(" | "));
     let _ = writeln!(text, "| --- | --- |{}", " --- |".repeat(heads.len()));

@@ -76,8 +76,8 @@ fn head(report: &Report, pen: Pen, out: &mut dyn Write) -> io::Result<()> {
 fn table(report: &Report, pen: Pen, out: &mut dyn Write) -> io::Result<()> {
     let matrix = Matrix::of(report);
     let labels = matrix.rows.iter().flat_map(|row| [row.actor.chars().count(), row.way.chars().count() + 2]);
-    let first = labels.max().unwrap_or(0);
     let mut widths: Vec<usize> = (0..matrix.columns.len()).map(|column| width(&matrix, column)).collect();
+    let first = first_column(labels.max().unwrap_or(0), &widths, pen);
     // Nothing stands behind the last column.
     if let Some(last) = widths.last_mut() {
         *last = 0;
@@ -88,13 +88,29 @@ fn table(report: &Report, pen: Pen, out: &mut dyn Write) -> io::Result<()> {
             heading(&row.actor, first, &matrix, &widths, pen, out)?;
         }
         actor = &row.actor;
-        write!(out, "{:first$}", line(&format!("{} {}", if row.recommended { "→" } else { " " }, row.way)))?;
+        let label = line(&format!("{} {}", if row.recommended { "→" } else { " " }, row.way));
+        let label = wrapped(&label, HANG, first);
+        let (begin, more) = label.split_once('\n').unwrap_or((&label, ""));
+        write!(out, "{begin:first$}")?;
         for (cell, width) in row.cells.iter().zip(&widths) {
             write!(out, "  {}", pen.paint(color(cell.verdict), &format!("{:width$}", cell.shown())))?;
         }
         writeln!(out)?;
+        more.lines().try_for_each(|line| writeln!(out, "{line}"))?;
     }
     legend(&matrix, pen, out)
+}
+
+/// Blanks before what follows of a way's name.
+const HANG: usize = 4;
+
+/// Characters of the least that is left for the names of ways.
+const NAMES: usize = 24;
+
+/// How wide the column of ways is: what its names take, unless the table would not fit into the terminal.
+fn first_column(names: usize, widths: &[usize], pen: Pen) -> usize {
+    let cells: usize = widths.iter().map(|width| width + 2).sum();
+    if pen.width == 0 { names } else { names.min(pen.width.saturating_sub(cells).max(NAMES)) }
 }
 
 /// The line above the ways of an actor: the first has the heads of the columns too.
@@ -106,7 +122,11 @@ fn heading(
     pen: Pen,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    write!(out, "{}", pen.bold(&format!("{:first$}", line(actor))))?;
+    let actor = wrapped(&line(actor), HANG, first);
+    let (above, actor) =
+        actor.rsplit_once('\n').map_or((None, actor.as_str()), |(above, last)| (Some(above), last));
+    above.into_iter().try_for_each(|above| writeln!(out, "{}", pen.bold(above)))?;
+    write!(out, "{}", pen.bold(&format!("{actor:first$}")))?;
     for (column, width) in matrix.columns.iter().zip(widths) {
         write!(out, "  {}", pen.bold(&format!("{:width$}", column.name)))?;
     }
@@ -364,4 +384,15 @@ fn rest(report: &Report, pen: Pen, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "{}", pen.bold("Could not check"))?;
     }
     report.not_checked.iter().try_for_each(|gap| pen.say(out, 4, &format!("  {}", line(gap))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_fits_into_the_terminal_as_long_as_names_can_be_read() {
+        let first = |width| first_column(42, &[8, 8, 5], Pen { colored: false, width });
+        assert_eq!([first(0), first(120), first(60), first(30)], [42, 42, 33, NAMES]);
+    }
 }

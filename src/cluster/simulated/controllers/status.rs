@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use super::super::api::Api;
 use super::super::clock;
 use crate::k8s::At as _;
-use crate::k8s::text;
+use crate::k8s::{Gvk, catalogue, text};
 
 /// One condition to be set.
 #[derive(Clone, Debug)]
@@ -66,9 +66,28 @@ pub(super) fn write(api: &mut Api<'_>, object: &Value, status: Value) -> bool {
     if object.get("status") == Some(&status) {
         return true;
     }
-    let mut changed = object.clone();
-    changed["status"] = status;
+    let changed = match catalogue::by_kind(&Gvk::of(object).group, text(object, "/kind")) {
+        Some(_) => outline(object, status),
+        None => {
+            let mut changed = object.clone();
+            changed["status"] = status;
+            changed
+        }
+    };
     api.update(Arc::new(changed), "status").is_some_and(|response| response.ok())
+}
+
+/// What says which object a status is for. Real controllers send the whole object; of a built-in one the server takes the
+/// status alone, so a copy of the rest would be for nothing.
+fn outline(object: &Value, status: Value) -> Value {
+    let mut metadata = Map::new();
+    for field in ["name", "namespace", "resourceVersion", "uid"] {
+        let value = object.get("metadata").and_then(|metadata| metadata.get(field));
+        metadata.extend(value.map(|value| (field.to_owned(), value.clone())));
+    }
+    json!({
+        "apiVersion": text(object, "/apiVersion"), "kind": text(object, "/kind"), "metadata": metadata, "status": status,
+    })
 }
 
 /// A number in an object.

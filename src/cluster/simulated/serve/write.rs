@@ -115,8 +115,8 @@ impl Simulated {
             return None;
         }
         let old = self.existing(target, request).ok()?;
-        let same = text(&old, "/apiVersion") == target.api_version() && same_but(&old, body, "status");
-        same.then_some(old)
+        let same = || outlines(body, &old) || same_but(&old, body, "status");
+        (text(&old, "/apiVersion") == target.api_version() && same()).then_some(old)
     }
 
     /// What is left of an update when nothing but the status can have changed: most writes of controllers are such.
@@ -295,6 +295,20 @@ fn same_but(a: &Value, b: &Value, member: &str) -> bool {
     let (Some(a), Some(b)) = (a.as_object(), b.as_object()) else { return a == b };
     let rest = |map: &'_ serde_json::Map<String, Value>| map.len() - usize::from(map.contains_key(member));
     rest(a) == rest(b) && a.iter().all(|(key, value)| key == member || b.get(key) == Some(value))
+}
+
+/// Whether a body names the stored object, in this very version, and brings nothing but a status.
+fn outlines(body: &Value, stored: &Value) -> bool {
+    let (Some(root), Some(metadata)) = (body.as_object(), body.get("metadata").and_then(Value::as_object))
+    else {
+        return false;
+    };
+    let stored = |field: &str| stored.get("metadata").and_then(|metadata| metadata.get(field));
+    root.keys().all(|key| matches!(key.as_str(), "apiVersion" | "kind" | "metadata" | "status"))
+        && metadata.len() == 3 + usize::from(stored("namespace").is_some())
+        && ["name", "namespace", "resourceVersion", "uid"]
+            .iter()
+            .all(|field| metadata.get(*field) == stored(field))
 }
 
 fn refuse_terminating(target: &Target, request: &Request) -> Result<(), Refusal> {

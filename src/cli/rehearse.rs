@@ -50,10 +50,12 @@ fn pair(
     let state = given.as_ref().map(|given| &given.state);
     let parts = verify::parts(&pair, &arguments.engine, state, global)?;
     let renderer = Renders::new(Engines, limits.clone());
+    let mut doubtful = Vec::new();
     if let (Some(given), Some(part)) = (&given, parts.last()) {
         let options = pair.options(part.actor.version(), &limits);
         let before = renderer.render(&part.plan.before, &part.plan.values_before, &options);
         before.map_or(Ok(()), |before| given.placed(&before))?;
+        doubtful = given.held(&part.plan.kubernetes)?;
     }
     let rehearsals =
         engine::run(&parts, &renderer, &Arc::default(), &arguments.engine, Terminal::new(global.color))?;
@@ -64,7 +66,8 @@ fn pair(
     if rehearsals.iter().any(hurts) {
         return Ok(Exit::Lost);
     }
-    let collected = || given.iter().flat_map(|given| given.collected(&rehearsals)).next();
+    let collected =
+        || given.iter().flat_map(|given| given.collected(&rehearsals)).next().or_else(|| doubtful.pop());
     let unchecked = rehearsals.iter().find_map(unchecked).or_else(|| impure(&parts)).or_else(collected);
     unchecked.map_or(Ok(Exit::Safe), |reason| Err(Error::new(reason)))
 }

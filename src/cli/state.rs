@@ -6,12 +6,14 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::exit::Error;
+use crate::cluster::simulated::Simulated;
 use crate::finding::ObjectName;
 use crate::k8s::collection::{self, Orphan};
 use crate::k8s::manifests::{self, Manifest, Place};
-use crate::k8s::{Gvk, catalogue, form, text};
+use crate::k8s::{Gvk, catalogue, form, object_name, text};
 use crate::limits::Limits;
 use crate::render::Render;
+use crate::schema::{Cause, FieldError};
 use crate::source::directory;
 use crate::upgrade::outcome::Rehearsal;
 use crate::upgrade::rehearse::State;
@@ -70,6 +72,37 @@ impl Given {
         Ok(())
     }
 
+    /// Lines about objects that a server of this version would not take as they stand, though an older one may have.
+    ///
+    /// # Errors
+    /// The first object that no server ever held: one without what its kind can't be without, or with metadata that was
+    /// never allowed.
+    pub(crate) fn held(&self, kubernetes: &str) -> Result<Vec<String>, Error> {
+        let server = Simulated::new(kubernetes);
+        let mut lines = Vec::new();
+        for (object, place) in self.state.objects.iter().zip(&self.places) {
+            let faults = server.faults(object);
+            let Some(first) = faults.iter().find(|fault| is_beyond(object, fault)).or(faults.first()) else {
+                continue;
+            };
+            let name = object_name(object);
+            if is_beyond(object, first) {
+                let message = format!("{name}: no server holds it so: {first}");
+                return Err(place
+                    .fault(&form::Fault { pointer: pointer(&first.field), message, hint: BEYOND })
+                    .into());
+            }
+            let more =
+                if faults.len() > 1 { format!(" and {} more", faults.len() - 1) } else { String::new() };
+            let at = place.at(&pointer(&first.field));
+            lines.push(format!(
+                "{name} ({at}): Kubernetes {kubernetes} would not take it so: {first}{more}; it was taken as it stands, and \
+                 what would follow from that could not be checked"
+            ));
+        }
+        Ok(lines)
+    }
+
     /// Objects that no rehearsal has, because their owners are not in the state: as in a cluster they are deleted at once.
     pub(crate) fn collected(&self, rehearsals: &[Rehearsal]) -> Vec<String> {
         let alive: BTreeSet<&ObjectName> =
@@ -80,6 +113,21 @@ impl Given {
         orphans.for_each(|orphan| by_kind.entry(orphan.name.kind.clone()).or_default().push(orphan));
         by_kind.values().filter_map(|orphans| told(orphans)).collect()
     }
+}
+
+const BEYOND: &str = "Write the state with `kubectl get -o yaml`, or put the object right.";
+
+/// Whether an object with this fault was never taken by any server. Schemas were looked at less closely once, and who
+/// hands Secrets in may have emptied them.
+fn is_beyond(object: &Value, fault: &FieldError) -> bool {
+    let doubtful = matches!(text(object, "/kind"), "Secret" | "ConfigMap" | "CustomResourceDefinition");
+    fault.field.starts_with("metadata.") || fault.cause == Cause::Required && !doubtful
+}
+
+/// Where a field stands that the server names, as far as its name says so.
+fn pointer(field: &str) -> String {
+    let field = field.replace("spec.validation.openAPIV3Schema", "spec.versions[0].schema.openAPIV3Schema");
+    format!("/{}", field.replace('[', ".").replace(']', "").replace('.', "/"))
 }
 
 /// Orphans of one kind, in a line.
@@ -131,5 +179,38 @@ mod tests {
         let error = read(dir.path(), &Limits::default()).err().unwrap().message;
         assert!(error.contains("b.json:1: document 1: ConfigMap a in ns is there twice, as in "), "{error}");
         assert!(error.ends_with("a.yaml:1: document 1"), "{error}");
+    }
+
+    fn held(text: &str) -> Result<Vec<String>, String> {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("s.yaml");
+        std::fs::write(&path, text).unwrap();
+        let given = read(&path, &Limits::default()).map_err(|error| error.message)?;
+        let cut = |text: String| text.replace(&format!("{}/", dir.path().display()), "");
+        let lines = given.held("v1.34.3").map_err(|error| cut(error.message))?;
+        Ok(lines.into_iter().map(cut).collect())
+    }
+
+    #[test]
+    fn what_no_server_held_is_an_error_and_what_an_older_one_may_hold_a_line() {
+        let labelled =
+            "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n  namespace: ns\n  labels: {a b: c}\n";
+        let error = held(&format!("{}\n---\n{labelled}", map("x"))).unwrap_err();
+        assert!(
+            error.starts_with("s.yaml:8: document 2: ConfigMap/ns/a: no server holds it so: metadata.labels: Invalid value: \"a b\""),
+            "{error}"
+        );
+        let empty =
+            held("apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a, namespace: ns}\n").unwrap_err();
+        assert!(empty.ends_with("no server holds it so: spec.selector: Required value"), "{empty}");
+        let definition = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: widgets.example.test}\nspec:\n  group: example.test\n  names: {kind: Widget, plural: widgets}\n  scope: Namespaced\n  versions:\n  - name: v1\n    served: true\n    storage: true\n    schema:\n      openAPIV3Schema: {type: foo}\n";
+        let lines = held(definition).unwrap();
+        assert!(lines[0].starts_with("CustomResourceDefinition//widgets.example.test (s.yaml:13): Kubernetes v1.34.3 would not take it so"), "{lines:?}");
+        // Who hands Secrets in may have emptied them.
+        let secret = held(
+            "apiVersion: v1\nkind: Secret\ntype: kubernetes.io/tls\nmetadata: {name: a, namespace: ns}\n",
+        )
+        .unwrap();
+        assert_eq!(secret.len(), 1, "{secret:?}");
     }
 }

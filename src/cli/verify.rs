@@ -171,6 +171,8 @@ struct Scenery<'p> {
     after: Arc<Render>,
     given: Option<&'p Given>,
     state: Vec<Arc<Value>>,
+    /// What a server would say to objects of the state, as lines.
+    doubtful: Vec<String>,
     compared: OnceLock<Compared>,
     impure: OnceLock<Vec<String>>,
 }
@@ -200,12 +202,14 @@ impl<'p> Scenery<'p> {
             .render(&plan.before, &plan.values_before, &options)
             .map_err(refused(&pair.before.info.reference))?;
         given.map_or(Ok(()), |given| given.placed(&before))?;
+        let doubtful = given.map_or(Ok(Vec::new()), |given| given.held(&plan.kubernetes))?;
         let answers = lookups::installed(&state, &before);
         let upgrade = Options { revision: 2, is_upgrade: true, answers, ..options };
         let after = renderer
             .render(&plan.after, values_in_force(&plan.values_before, &plan.values_after), &upgrade)
             .map_err(refused(&pair.after.info.reference))?;
-        Ok(Self { plan, before, after, given, state, compared: OnceLock::new(), impure: OnceLock::new() })
+        let (compared, impure) = (OnceLock::new(), OnceLock::new());
+        Ok(Self { plan, before, after, given, state, doubtful, compared, impure })
     }
 
     /// Both renders laid side by side.
@@ -246,7 +250,8 @@ impl<'p> Scenery<'p> {
     ) -> Report {
         let delivered = self.delivered();
         let impure = self.impure();
-        let collected = self.given.map(|given| given.collected(&rehearsals)).unwrap_or_default();
+        let mut collected = self.given.map(|given| given.collected(&rehearsals)).unwrap_or_default();
+        collected.extend(self.doubtful.iter().cloned());
         let unknown = rehearsals.iter().any(|rehearsal| !rehearsal.unknowns().is_empty());
         let verdict = judge(&Evidence {
             rehearsals: &rehearsals,

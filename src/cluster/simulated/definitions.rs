@@ -34,10 +34,11 @@ impl Controller for Definitions {
         let pending: Vec<Arc<Value>> =
             api.list(GROUP, KIND, "").filter(|crd| pending(crd)).cloned().collect();
         for crd in pending {
-            if crd.at("/metadata/deletionTimestamp").is_some() {
-                clean_up(api, &crd);
-            } else {
+            // One that is handed in without its status is served as well while it is deleted.
+            if unestablished(&crd) {
                 establish(api, &crd);
+            } else {
+                clean_up(api, &crd);
             }
         }
         None
@@ -49,8 +50,16 @@ impl Controller for Definitions {
 }
 
 fn pending(crd: &Value) -> bool {
-    let deleted = crd.at("/metadata/deletionTimestamp").is_some();
-    if deleted { has_cleanup(crd) } else { !condition(crd, "Established") || names_differ(crd) }
+    unestablished(crd) || is_deleted(crd) && has_cleanup(crd)
+}
+
+fn is_deleted(crd: &Value) -> bool {
+    crd.at("/metadata/deletionTimestamp").is_some()
+}
+
+/// Whether a definition waits for its names; one that is deleted keeps those it has.
+fn unestablished(crd: &Value) -> bool {
+    !condition(crd, "Established") || !is_deleted(crd) && names_differ(crd)
 }
 
 fn has_cleanup(crd: &Value) -> bool {

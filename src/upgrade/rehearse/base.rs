@@ -21,6 +21,7 @@ use crate::upgrade::trace::Step;
 use crate::upgrade::{fate, population, record};
 
 mod doubts;
+mod leaving;
 
 /// A cluster with the old release.
 #[derive(Clone)]
@@ -72,6 +73,12 @@ impl<'s> Shared<'s> {
             None => make(plan),
         }
     }
+}
+
+/// Why nothing can be rehearsed from the state that was handed in.
+pub(super) fn obstacle(plan: &Plan, shared: &Shared<'_>) -> Result<Option<String>, Unreachable> {
+    let given = plan.state.as_ref().map(|state| state.objects.as_slice()).unwrap_or_default();
+    leaving::closing(given, plan, || (shared.fresh)(&plan.kubernetes))
 }
 
 /// The states to start from.
@@ -179,7 +186,8 @@ fn base(
     Ok((origin, Some(Base { course, made_by: maker.to_owned(), unserved, doubts })))
 }
 
-/// Loads handed-in objects. What lives in a namespace proves that it is there, as states seldom hold namespaces.
+/// Loads handed-in objects. What lives in a namespace proves that it is there, as states seldom hold namespaces. What is
+/// about to go and what nothing can be read from stays out ([`leaving::is_gone`], [`doubts::is_old_definition`]).
 fn load(world: &mut Simulated, objects: &[Value]) {
     let named = |object: &Value| k8s::object_name(object).namespace;
     let mut missing: BTreeSet<String> = objects.iter().map(named).filter(|name| !name.is_empty()).collect();
@@ -189,7 +197,8 @@ fn load(world: &mut Simulated, objects: &[Value]) {
     }
     missing.retain(|name| world.get("", "Namespace", "", name).is_none());
     world.load(missing.iter().map(|name| namespace_object(name)));
-    let tracked: Vec<Value> = objects.iter().map(|object| tracked(world, object)).collect();
+    let stays = |object: &&Value| !leaving::is_gone(object) && !doubts::is_old_definition(object);
+    let tracked: Vec<Value> = objects.iter().filter(stays).map(|object| tracked(world, object)).collect();
     world.load(tracked);
 }
 

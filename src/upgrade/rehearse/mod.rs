@@ -80,6 +80,10 @@ pub struct State {
 pub fn rehearse(actor: &dyn Actor, plan: &Plan, shared: &Shared<'_>) -> Result<Rehearsal, Unreachable> {
     let secrets = shared.secrets.clone();
     let mut rehearsal = begun(actor, plan, &secrets);
+    if let Some(obstacle) = base::obstacle(plan, shared)? {
+        rehearsal.obstacle = obstacle;
+        return Ok(rehearsal);
+    }
     let renderer = &Attentive::new(shared.workshop.renderer, &secrets);
     let workshop = Workshop { renderer, ..shared.workshop };
     let dialect = Dialect { helm: actor.version() };

@@ -185,6 +185,8 @@ pub(super) fn validate(target: &Target, object: &Value, old: Option<&Value>) -> 
     }
     annotations(object, &mut errors);
     labels(object, &mut errors);
+    finalizer_names(target, object, &mut errors);
+    controllers(object, &mut errors);
     if let Some(old) = old {
         let (uid, before) = (text(object, "/metadata/uid"), text(old, "/metadata/uid"));
         if uid != before {
@@ -221,17 +223,59 @@ fn labels(object: &Value, errors: &mut Vec<FieldError>) {
     }
 }
 
+/// Groups whose kinds take any qualified name as a finalizer; of the others it needs a domain.
+const FREE_FINALIZERS: &[&str] = &[
+    "admissionregistration.k8s.io",
+    "apiextensions.k8s.io",
+    "apiregistration.k8s.io",
+    "coordination.k8s.io",
+];
+
+fn finalizers_of(object: &Value) -> impl Iterator<Item = &str> {
+    let list = object.at("/metadata/finalizers").and_then(Value::as_array);
+    list.into_iter().flatten().filter_map(Value::as_str)
+}
+
+/// Source of what is asked of built-in kinds beyond a qualified name: Kubernetes 1.34.3,
+/// `pkg/apis/core/validation/validation.go`, `validateKubeFinalizerName`.
+fn finalizer_names(target: &Target, object: &Value, errors: &mut Vec<FieldError>) {
+    const STANDARD: &[&str] = &["kubernetes", "orphan", "foregroundDeletion"];
+    let bare = target.builtin.is_none() || FREE_FINALIZERS.contains(&target.group.as_str());
+    for name in finalizers_of(object) {
+        if let Some(detail) = qualified_name_fault(name) {
+            errors.push(FieldError::invalid("metadata.finalizers", &json!(name), &detail));
+        }
+    }
+    for (at, name) in finalizers_of(object).enumerate() {
+        if !bare && !name.contains('/') && !STANDARD.contains(&name) {
+            let detail = "name is neither a standard finalizer name nor is it fully qualified";
+            errors.push(FieldError::invalid(format!("metadata.finalizers[{at}]"), &json!(name), detail));
+        }
+    }
+}
+
+/// One owner at most is the controller.
+fn controllers(object: &Value, errors: &mut Vec<FieldError>) {
+    let references = object.at("/metadata/ownerReferences").and_then(Value::as_array);
+    let mut controllers =
+        references.into_iter().flatten().filter(|r| r.get("controller") == Some(&json!(true)));
+    if let (Some(first), Some(second)) = (controllers.next(), controllers.next()) {
+        let [first, second] = [first, second].map(|r| format!("{}/{}", text(r, "/kind"), text(r, "/name")));
+        let detail = format!(
+            "Only one reference can have Controller set to true. Found \"true\" in references for {first} and {second}"
+        );
+        let all = json!(references);
+        errors.push(FieldError::invalid("metadata.ownerReferences", &all, &detail));
+    }
+}
+
 fn finalizers(object: &Value, old: &Value, errors: &mut Vec<FieldError>) {
     if old.at("/metadata/deletionTimestamp").is_none() {
         return;
     }
-    let list = |o: &Value| -> Vec<String> {
-        let list = o.at("/metadata/finalizers").and_then(Value::as_array);
-        list.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
-    };
-    let before = list(old);
+    let before: Vec<&str> = finalizers_of(old).collect();
     let new: Vec<String> =
-        list(object).into_iter().filter(|f| !before.contains(f)).map(|f| json!(f).to_string()).collect();
+        finalizers_of(object).filter(|f| !before.contains(f)).map(|f| json!(f).to_string()).collect();
     if !new.is_empty() {
         let detail = format!(
             "no new finalizers can be added if the object is being deleted, found new finalizers []string{{{}}}",
@@ -310,6 +354,15 @@ fn is_name_part(name: &str) -> bool {
 fn qualified_name_fault(key: &str) -> Option<String> {
     let name = match key.split_once('/') {
         None => key,
+        Some((_, name)) if name.contains('/') => {
+            return Some(
+                "a qualified name must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an \
+                 alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is \
+                 '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]') with an optional DNS subdomain prefix and '/' (e.g. \
+                 'example.com/MyName')"
+                    .to_owned(),
+            );
+        }
         Some(("", _)) => return Some("prefix part must be non-empty".to_owned()),
         Some((prefix, name)) => match subdomain_fault(prefix) {
             Some(fault) => return Some(format!("prefix part {fault}")),

@@ -16,6 +16,7 @@ mod admit;
 mod body;
 mod defaults;
 mod delete;
+mod inspect;
 mod metadata;
 mod patch;
 mod plugins;

@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::cluster::Unreachable;
+use super::leaving;
 use crate::cluster::simulated::Simulated;
+use crate::cluster::{Cluster as _, Unreachable};
 use crate::finding::ObjectName;
-use crate::k8s::{self, At as _, Gvk};
+use crate::k8s::{self, At as _, Gvk, catalogue};
 use crate::upgrade::actors::helm::is_typed_group;
 use crate::upgrade::course::Course;
 use crate::upgrade::{rollout, stuck};
@@ -23,6 +24,8 @@ pub(super) fn doubts(
     notes: &[String],
 ) -> Result<Vec<String>, Unreachable> {
     let mut lines = unknown_fields(&course.world, given);
+    lines.extend(leaving::lines(&course.world, given));
+    lines.extend(unserved_versions(&mut course.world, given)?);
     lines.extend(stuck::in_trouble(notes).into_iter().map(|(object, error)| {
         format!(
             "{object}: its controller could not bring it on before the upgrade already: {error}; what the upgrade does \
@@ -35,6 +38,39 @@ pub(super) fn doubts(
     }));
     Ok(lines)
 }
+
+/// Whether a definition is one of the first form, whose schemas stand elsewhere: they are not read.
+pub(super) fn is_old_definition(object: &Value) -> bool {
+    let Gvk { group, version, kind } = Gvk::of(object);
+    kind == "CustomResourceDefinition" && group == "apiextensions.k8s.io" && version != "v1"
+}
+
+/// Lines about built-in objects in versions that the server does not serve.
+fn unserved_versions(world: &mut Simulated, given: &[Value]) -> Result<Vec<String>, Unreachable> {
+    let kubernetes = world.version()?;
+    let mut served: BTreeMap<(String, String), Vec<String>> = BTreeMap::new();
+    for api in world.discover()?.iter() {
+        let kind = (api.resource.group.clone(), api.kind.clone());
+        served.entry(kind).or_default().push(api.resource.version.clone());
+    }
+    let mut alike: BTreeMap<String, Vec<ObjectName>> = BTreeMap::new();
+    for object in given {
+        let Gvk { group, version, kind } = Gvk::of(object);
+        let Some(builtin) = catalogue::by_kind(&group, &kind) else { continue };
+        let known = served.get(&(group.clone(), builtin.kind.to_owned()));
+        let Some(known) = known.filter(|known| !known.contains(&version)) else { continue };
+        let what = if is_old_definition(object) { LEFT_OUT } else { TAKEN };
+        let told = format!(
+            "{group}/{version} is not served by Kubernetes {kubernetes}, which has {}; {what}",
+            known.join(", ")
+        );
+        alike.entry(told).or_default().push(k8s::object_name(object));
+    }
+    Ok(alike.into_iter().filter_map(|(what, objects)| line(&what, &objects)).collect())
+}
+
+const LEFT_OUT: &str = "it was left out, as its schemas can't be read; hand it in as `kubectl get crd NAME -o yaml` of a newer kubectl prints it";
+const TAKEN: &str = "it was taken as it stands";
 
 /// Fields and versions of custom objects that no definition in force knows: the server keeps no such thing.
 fn unknown_fields(world: &Simulated, given: &[Value]) -> Vec<String> {
@@ -79,7 +115,7 @@ fn unknown_version(given: &Value, versions: &BTreeMap<(String, String), Vec<Stri
     })
 }
 
-fn line(what: &str, objects: &[ObjectName]) -> Option<String> {
+pub(super) fn line(what: &str, objects: &[ObjectName]) -> Option<String> {
     let (first, more) = objects.split_first()?;
     let more = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
     Some(format!("{first}{more}: {what}"))

@@ -173,3 +173,44 @@ fn records_without_the_objects_take_the_place_of_the_installed_one() {
     let data = record::unbase64(k8s::text(secret, "/data/release")).expect("base64");
     assert!(record::decode(&String::from_utf8(data).expect("text")).is_ok(), "in Helm's own format");
 }
+
+/// What a rehearsal of a state says instead of its ways, and its lines about objects.
+fn said(state: Vec<Value>) -> (String, Vec<String>) {
+    let (plan, records, forge) = (plan(&full(), state), Records::default(), Forge::default());
+    let workshop = Workshop { renderer: &Engines, records: &records, forge: &forge };
+    let shared = Shared::new(workshop, &crate::upgrade::world::simulated, []);
+    let actor = actors::find("helm3").expect("an actor");
+    let obstacle = obstacle(&plan, &shared).expect("an answer").unwrap_or_default();
+    let made = bases(actor, &plan, &workshop, &shared).expect("an answer");
+    (obstacle, made.into_iter().filter_map(|(_, base)| base).flat_map(|base| base.doubts).collect())
+}
+
+#[test]
+fn a_release_namespace_that_is_being_deleted_is_told_in_the_servers_words() {
+    let mut namespace = namespace_object("ns");
+    namespace["metadata"]["deletionTimestamp"] = json!("2026-01-01T00:00:00Z");
+    let (obstacle, _) = said(vec![namespace.clone()]);
+    let refusal = "secrets \"sh.helm.release.v1.r.v2\" is forbidden: unable to create new content in namespace ns because it is being terminated";
+    assert!(obstacle.contains(refusal), "{obstacle}");
+    namespace["metadata"]["name"] = json!("other");
+    assert_eq!(said(vec![namespace]).0, "");
+}
+
+#[test]
+fn versions_that_are_not_served_are_named_and_old_definitions_left_out() {
+    let mut definition: Value =
+        crate::yaml::to_json(DEFINITION.as_bytes(), &Limits::default()).expect("YAML");
+    definition["apiVersion"] = json!("apiextensions.k8s.io/v1beta1");
+    let budget = json!({"apiVersion": "policy/v1beta1", "kind": "PodDisruptionBudget", "metadata": {"name": "b", "namespace": "ns"}});
+    let (_, doubts) = said(vec![definition, budget]);
+    let told = |name: &str| doubts.iter().find(|line| line.starts_with(name)).cloned().unwrap_or_default();
+    let left_out = told("CustomResourceDefinition//widgets.example.test");
+    assert!(
+        left_out.contains("v1beta1 is not served by Kubernetes v1.34.3, which has v1; it was left out"),
+        "{doubts:?}"
+    );
+    assert!(
+        told("PodDisruptionBudget/ns/b").ends_with("which has v1; it was taken as it stands"),
+        "{doubts:?}"
+    );
+}

@@ -14,6 +14,7 @@ mod configuration;
 mod definitions;
 mod network;
 mod pods;
+mod required;
 mod workloads;
 
 /// What is wrong with a new state of a built-in object.
@@ -52,6 +53,7 @@ pub(super) fn validate(target: &Target, object: &Value, old: Option<&Value>) -> 
         ("apiextensions.k8s.io", _) => definitions::definition(object, old, &mut errors),
         _ => {}
     }
+    required::fields(target, object, &mut errors);
     errors
 }
 

@@ -4,6 +4,7 @@ use serde_json::{Map, Value};
 
 use super::helm::Helm;
 use crate::go::quote;
+use crate::yaml::json;
 
 /// Largest list index (Helm's `MaxIndex`).
 const MAX_INDEX: usize = 65_536;
@@ -229,16 +230,14 @@ impl Parser<'_> {
             return (Some(Value::Null), Ok(()));
         }
         let text: String = self.rest.get(self.at..).unwrap_or_default().iter().collect();
-        let mut stream = serde_json::Deserializer::from_str(&text).into_iter::<Value>();
-        match stream.next() {
-            Some(Ok(value)) => {
-                let consumed = text.get(..stream.byte_offset()).map_or(0, |read| read.chars().count());
-                self.at += consumed;
+        match json::decode_first(text.as_bytes()) {
+            Ok(Some((value, consumed))) => {
+                self.at += text.get(..consumed).map_or(0, |read| read.chars().count());
                 self.skip_blanks();
-                (Some(floats(value)), Ok(()))
+                (Some(value), Ok(()))
             }
-            Some(Err(error)) => (None, Err(Stop::error(error.to_string()))),
-            None => (None, Err(Stop::End)),
+            Ok(None) => (None, Err(Stop::End)),
+            Err(error) => (None, Err(Stop::Error(error.message))),
         }
     }
 
@@ -391,16 +390,6 @@ fn typed(text: String) -> Value {
     match text.parse::<i64>() {
         Ok(integer) if !text.starts_with('0') => integer.into(),
         _ => Value::String(text),
-    }
-}
-
-/// Go decodes every JSON number as `float64`.
-pub(super) fn floats(value: Value) -> Value {
-    match value {
-        Value::Number(number) => number.as_f64().map_or(Value::Number(number), Value::from),
-        Value::Array(items) => items.into_iter().map(floats).collect(),
-        Value::Object(map) => map.into_iter().map(|(key, value)| (key, floats(value))).collect(),
-        other => other,
     }
 }
 

@@ -3,6 +3,7 @@
 //! The form is that of BurntSushi/toml v1.6 `encode.go`: sorted keys, plain entries before tables, two spaces per level.
 
 use crate::chart::go_text::float_g;
+use crate::limits::stack::levels;
 use crate::template::funcs::Fault;
 use crate::template::object::Field;
 use crate::template::types::{SliceType, Type};
@@ -18,16 +19,16 @@ static TABLES: SliceType = SliceType {
     methods: &[],
 };
 
-/// Deepest nesting that is written.
-const DEPTH: usize = 1_000;
+/// Most that is written, in bytes: each table names all that are above it, so that depth counts twice.
+const MOST: usize = 1 << 30;
 
 /// Writes a value as a document.
 ///
 /// # Errors
 /// In the library's words: nil in an array, tables without a key.
 pub(super) fn encode(value: &Value) -> Result<String, Fault> {
-    let mut encoder = Encoder { out: String::new() };
-    encoder.encode(&[], value)?;
+    let mut encoder = Encoder { out: String::new(), path: String::new(), depth: 0, inner: 0 };
+    encoder.encode(None, value)?;
     Ok(encoder.out)
 }
 
@@ -72,20 +73,25 @@ enum Shape {
 
 struct Encoder {
     out: String,
+    /// The tables that are open, as a header names them.
+    path: String,
+    /// How many tables are open.
+    depth: usize,
+    /// How many lists and inline tables are open.
+    inner: usize,
 }
 
 impl Encoder {
-    fn encode(&mut self, key: &[GoStr], value: &Value) -> Result<(), Fault> {
-        if key.len() > DEPTH {
-            return Err(Fault::new("toml: nested too deeply"));
-        }
+    /// Writes a value below the open tables; `name` is the last of them, none for the document.
+    fn encode(&mut self, name: Option<&GoStr>, value: &Value) -> Result<(), Fault> {
+        self.bounded()?;
         match (shape(value)?, value) {
             (Shape::Nil, _) => Ok(()),
-            (Shape::Tables, Value::List(list)) => self.tables(key, list),
-            (Shape::Table, value) => self.table(key, &entries(value)),
+            (Shape::Tables, Value::List(list)) => self.tables(list),
+            (Shape::Table, value) => self.table(&entries(value)),
             (_, value) => {
-                if let Some(name) = key.last() {
-                    self.indent(key);
+                if let Some(name) = name {
+                    self.indent();
                     self.out.push_str(&bare_or_quoted(name));
                     self.out.push_str(" = ");
                     self.element(value)?;
@@ -97,42 +103,68 @@ impl Encoder {
         }
     }
 
-    fn tables(&mut self, key: &[GoStr], list: &List) -> Result<(), Fault> {
-        if key.is_empty() {
-            return Err(Fault::new("toml: top-level values must be Go maps or structs"));
+    /// Go has no bounds here but its memory.
+    fn bounded(&self) -> Result<(), Fault> {
+        if self.depth + self.inner > levels() {
+            return Err(Fault::new("toml: nested too deeply"));
         }
-        for item in list.iter() {
-            self.newline();
-            self.indent(key);
-            self.out.push_str(&format!("[[{}]]", dotted(key)));
-            self.newline();
-            self.map(key, &entries(item))?;
+        if self.out.len() > MOST {
+            return Err(Fault::new(format!("toml: more than {MOST} bytes")));
         }
         Ok(())
     }
 
-    fn table(&mut self, key: &[GoStr], entries: &[(GoStr, Value)]) -> Result<(), Fault> {
-        if key.len() == 1 {
-            self.newline();
+    fn tables(&mut self, list: &List) -> Result<(), Fault> {
+        if self.depth == 0 {
+            return Err(Fault::new("toml: top-level values must be Go maps or structs"));
         }
-        if !key.is_empty() {
-            self.indent(key);
-            self.out.push_str(&format!("[{}]", dotted(key)));
+        for item in list.iter() {
             self.newline();
+            self.indent();
+            self.out.push_str("[[");
+            self.out.push_str(&self.path);
+            self.out.push_str("]]");
+            self.newline();
+            self.map(&entries(item))?;
         }
-        self.map(key, entries)
+        Ok(())
     }
 
-    fn map(&mut self, key: &[GoStr], entries: &[(GoStr, Value)]) -> Result<(), Fault> {
+    fn table(&mut self, entries: &[(GoStr, Value)]) -> Result<(), Fault> {
+        if self.depth == 1 {
+            self.newline();
+        }
+        if self.depth > 0 {
+            self.indent();
+            self.out.push('[');
+            self.out.push_str(&self.path);
+            self.out.push(']');
+            self.newline();
+        }
+        self.map(entries)
+    }
+
+    fn map(&mut self, entries: &[(GoStr, Value)]) -> Result<(), Fault> {
         for tables in [false, true] {
             for (name, value) in entries {
                 if is_table(value)? == tables {
-                    let mut inner = key.to_vec();
-                    inner.push(name.clone());
-                    self.encode(&inner, value)?;
+                    self.below(name, value)?;
                 }
             }
         }
+        Ok(())
+    }
+
+    fn below(&mut self, name: &GoStr, value: &Value) -> Result<(), Fault> {
+        let above = self.path.len();
+        if self.depth > 0 {
+            self.path.push('.');
+        }
+        self.path.push_str(&bare_or_quoted(name));
+        self.depth += 1;
+        self.encode(Some(name), value)?;
+        self.depth -= 1;
+        self.path.truncate(above);
         Ok(())
     }
 
@@ -146,19 +178,29 @@ impl Encoder {
                 let items: Vec<_> = bytes.iter().map(u8::to_string).collect();
                 self.out.push_str(&format!("[{}]", items.join(", ")));
             }
-            Value::List(list) => return self.array(list),
+            Value::List(list) => return self.deeper(|encoder| encoder.array(list)),
             Value::Object(object) if object.type_name() == "time.Duration" => {
                 self.quoted(&GoStr::from(object.text().unwrap_or_default()));
             }
             Value::Object(object) if object.number().is_some() => {
                 return object.number().map_or(Ok(()), |number| self.element(number));
             }
-            Value::Map(_) | Value::Object(_) => return self.inline(&entries(value)),
+            Value::Map(_) | Value::Object(_) => {
+                return self.deeper(|encoder| encoder.inline(&entries(value)));
+            }
             other => match other.as_int() {
                 Some(number) => self.out.push_str(&number.to_string()),
                 None => return Err(Fault::new(format!("unexpected type: {}", other.type_name()))),
             },
         }
+        Ok(())
+    }
+
+    fn deeper(&mut self, write: impl FnOnce(&mut Self) -> Result<(), Fault>) -> Result<(), Fault> {
+        self.bounded()?;
+        self.inner += 1;
+        write(self)?;
+        self.inner -= 1;
         Ok(())
     }
 
@@ -198,8 +240,8 @@ impl Encoder {
         self.out.push_str(&quote(&text.lossy()));
     }
 
-    fn indent(&mut self, key: &[GoStr]) {
-        self.out.push_str(&"  ".repeat(key.len().saturating_sub(1)));
+    fn indent(&mut self) {
+        self.out.push_str(&"  ".repeat(self.depth.saturating_sub(1)));
     }
 
     fn newline(&mut self) {
@@ -249,10 +291,6 @@ fn shape(value: &Value) -> Result<Shape, Fault> {
 
 fn is_table(value: &Value) -> Result<bool, Fault> {
     Ok(matches!(shape(value)?, Shape::Table | Shape::Tables))
-}
-
-fn dotted(key: &[GoStr]) -> String {
-    key.iter().map(bare_or_quoted).collect::<Vec<_>>().join(".")
 }
 
 fn bare_or_quoted(name: &GoStr) -> String {
@@ -313,5 +351,16 @@ mod tests {
     fn floats_keep_a_point() {
         let text = encode(&Value::from_json(&serde_json::json!({"f": 1, "g": 2.5, "h": 1_000_000}))).unwrap();
         assert_eq!(text, "f = 1.0\ng = 2.5\nh = 1e+06\n");
+    }
+
+    #[test]
+    fn tables_nest_as_deep_as_values() {
+        let nested = |depth: usize| {
+            let json = format!("{}1{}", "{\"a\":".repeat(depth), "}".repeat(depth));
+            encode(&Value::from_json(&crate::yaml::json::decode(json.as_bytes()).unwrap()))
+        };
+        let text = nested(levels() - 1).unwrap();
+        assert!(text.ends_with("a = 1.0\n"));
+        assert_eq!(text.matches("[a").count(), levels() - 2);
     }
 }

@@ -45,6 +45,15 @@ pub fn decode_file(text: &[u8]) -> Result<Value, Error> {
     scan::decode_file(text).map_err(|message| Error { message, line: 0 })
 }
 
+/// The first value of a text that may go on behind it, by `json.Decoder`: every number is a float. Also how many bytes were
+/// read; none where there is no value.
+///
+/// # Errors
+/// A syntax error in Go's words, e.g. `unexpected EOF`.
+pub fn decode_first(text: &[u8]) -> Result<Option<(Value, usize)>, Error> {
+    scan::decode_first(text).map_err(|message| Error { message, line: 0 })
+}
+
 /// `json.Unmarshal` into `map[string]interface{}`; `null` is an empty map.
 ///
 /// # Errors

@@ -57,3 +57,18 @@ fn errors_are_helms() {
     assert_eq!(applied("a[1", Style::Typed, Helm::V3).unwrap_err(), "error parsing index: EOF");
     assert_eq!(applied("a[1", Style::Typed, Helm::V4).unwrap(), json!({}));
 }
+
+#[test]
+fn json_nests_and_fails_as_in_go() {
+    let depth = crate::limits::stack::levels() - 1;
+    let deep = format!("a={}{},b=1", "[".repeat(depth), "]".repeat(depth));
+    let values = applied(&deep, Style::Json, Helm::V4).unwrap();
+    assert_eq!(values["b"], json!(1.0));
+    for (text, wanted) in [
+        ("a={", "unexpected EOF"),
+        ("a={\"b\":}", "invalid character '}' looking for beginning of value"),
+        ("a=tru", "unexpected EOF"),
+    ] {
+        assert_eq!(applied(text, Style::Json, Helm::V4).unwrap_err(), wanted, "{text}");
+    }
+}

@@ -34,6 +34,18 @@ pub(super) fn decode_file(text: &[u8]) -> Result<Value, String> {
     if over { Ok(value) } else { Err("invalid character after top-level value".to_owned()) }
 }
 
+/// Reads the first value by `json.Decoder`; what follows is somebody else's.
+pub(super) fn decode_first(text: &[u8]) -> Result<Option<(Value, usize)>, String> {
+    let mut scanner = Scanner::new(text, false);
+    scanner.skip_space();
+    if scanner.pos == text.len() {
+        return Ok(None);
+    }
+    let value =
+        scanner.value().map_err(|error| if error == END { "unexpected EOF".to_owned() } else { error })?;
+    scanner.out_of_range.map_or(Ok(Some((value, scanner.pos))), Err)
+}
+
 struct Scanner<'t> {
     bytes: &'t [u8],
     pos: usize,

@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use serde_json::{Map, Value};
 
 use crate::cluster::ApiResource;
-use crate::k8s::{self, Gvk};
+use crate::k8s::types::object_meta;
+use crate::k8s::{self, Gvk, decode};
 use crate::upgrade::link::Address;
 
 /// One object of a manifest and where it lives.
@@ -76,6 +77,7 @@ fn target(
     namespace: &str,
     forge: &Forge,
 ) -> Result<Target, String> {
+    decodes(object)?;
     let gvk = Gvk::of(object);
     let name = k8s::text(object, "/metadata/name").to_owned();
     let own = k8s::text(object, "/metadata/namespace");
@@ -87,6 +89,34 @@ fn target(
     };
     let address = Address { resource: resource.resource.clone(), namespace, name };
     Ok(Target { gvk, address, object })
+}
+
+/// Whether the client can read an object's metadata, as it does before anything is asked of the server.
+///
+/// # Errors
+/// As Helm 3.22.0 and 4.3.1 print it, e.g. for a name that is a boolean.
+fn decodes(object: &Value) -> Result<(), String> {
+    let Some(metadata) = object.get("metadata").filter(|metadata| !is_plain(metadata)) else { return Ok(()) };
+    let decoded = decode::decode(&object_meta(), &mut metadata.clone());
+    decoded.map(drop).map_err(|message| {
+        let place = "Go struct field ";
+        let told = message.split_once(place).and_then(|(start, rest)| {
+            let (owner, field) = rest.split_once('.')?;
+            Some(format!("{start}{place}{owner}.metadata.{field}"))
+        });
+        format!("unable to decode \"\": {}", told.unwrap_or(message))
+    })
+}
+
+/// Whether metadata holds nothing but names and texts by key, as nearly all manifests do.
+fn is_plain(metadata: &Value) -> bool {
+    let texts = |value: &Value| value.as_object().is_some_and(|map| map.values().all(Value::is_string));
+    let plain = |(key, value): (&String, &Value)| match key.as_str() {
+        "name" | "namespace" => value.is_string(),
+        "labels" | "annotations" => texts(value),
+        _ => false,
+    };
+    metadata.as_object().is_some_and(|map| map.iter().all(plain))
 }
 
 fn find<'s>(served: &'s [ApiResource], gvk: &Gvk) -> Option<&'s ApiResource> {
@@ -208,6 +238,36 @@ mod tests {
             ApiResource { resource: resource("", "configmaps"), kind: "ConfigMap".into(), namespaced: true },
             ApiResource { resource: resource("", "namespaces"), kind: "Namespace".into(), namespaced: false },
         ]
+    }
+
+    /// Each text is that of Helm 4.3.1 on a real control plane.
+    #[test]
+    fn metadata_is_decoded_before_anything_is_asked() {
+        let told = |metadata: Value| {
+            let object = Arc::new(json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata}));
+            build(&served(), [&object], "ns", &Forge::default()).map(drop)
+        };
+        for (metadata, wanted) in [
+            (json!({"name": true}), "bool into Go struct field ObjectMeta.metadata.name of type string"),
+            (
+                json!({"name": "a", "labels": {"a": 1}}),
+                "number into Go struct field ObjectMeta.metadata.labels of type string",
+            ),
+            (
+                json!({"name": "a", "finalizers": 5}),
+                "number into Go struct field ObjectMeta.metadata.finalizers of type []string",
+            ),
+            (
+                json!({"name": "a", "ownerReferences": [{"name": 1}]}),
+                "number into Go struct field OwnerReference.metadata.ownerReferences.name of type string",
+            ),
+        ] {
+            assert_eq!(
+                told(metadata),
+                Err(format!("unable to decode \"\": json: cannot unmarshal {wanted}"))
+            );
+        }
+        assert_eq!(told(json!({"name": "a", "labels": {"a": null}, "creationTimestamp": null})), Ok(()));
     }
 
     #[test]

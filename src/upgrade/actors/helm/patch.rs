@@ -127,11 +127,15 @@ pub(crate) fn merge_patch(from: &Value, to: &Value) -> Value {
 fn merge_objects(from: &Map<String, Value>, to: &Map<String, Value>) -> Map<String, Value> {
     let mut patch = Map::new();
     for (key, new) in to {
-        match from.get(key) {
-            Some(old) if same(old, new) => {}
-            Some(old @ Value::Object(_)) if new.is_object() => {
-                patch.insert(key.clone(), merge_patch(old, new));
+        match (from.get(key), new) {
+            // Each level is looked at once: only equal objects leave nothing.
+            (Some(Value::Object(old)), Value::Object(new)) => {
+                let inner = merge_objects(old, new);
+                if !inner.is_empty() {
+                    patch.insert(key.clone(), Value::Object(inner));
+                }
             }
+            (Some(old), new) if same(old, new) => {}
             _ => {
                 patch.insert(key.clone(), new.clone());
             }

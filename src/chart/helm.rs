@@ -17,6 +17,15 @@ impl Helm {
     /// Helm 4.3.
     pub const V4: Self = Self { major: 4, minor: 3 };
 
+    /// The lines that can be asked for, in words.
+    pub const KNOWN: &'static str = "3.14 to 3.22 and 4.0 to 4.3";
+
+    /// A line that can be asked for.
+    #[must_use]
+    pub fn known(major: u8, minor: u8) -> Option<Self> {
+        matches!((major, minor), (3, 14..=22) | (4, 0..=3)).then_some(Self { major, minor })
+    }
+
     /// Whether values files may hold several documents.
     #[must_use]
     pub fn reads_document_streams(self) -> bool {

@@ -275,13 +275,10 @@ pub(crate) fn options(release: &ReleaseFlags, chart: &str, helm: Helm, limits: &
 pub(crate) fn helm_version(text: &str) -> Result<Helm, Error> {
     let unknown = || {
         Error::new(format!("`--helm {text}`: not a version that is known"))
-            .hint("Known are 3.14 to 3.22 and 4.0 to 4.3.")
+            .hint(format!("Known are {}.", Helm::KNOWN))
     };
     let (major, minor) = text.trim_start_matches('v').split_once('.').ok_or_else(unknown)?;
     let minor = minor.split('.').next().unwrap_or(minor);
-    match (major.parse(), minor.parse()) {
-        (Ok(3), Ok(minor @ 14..=22)) => Ok(Helm { major: 3, minor }),
-        (Ok(4), Ok(minor @ 0..=3)) => Ok(Helm { major: 4, minor }),
-        _ => Err(unknown()),
-    }
+    let known = |major: &str| Helm::known(major.parse().ok()?, minor.parse().ok()?);
+    known(major).ok_or_else(unknown)
 }

@@ -11,7 +11,6 @@ use crate::cluster::Unreachable;
 use crate::cluster::kind::{self, Kind};
 use crate::cluster::live::Live;
 use crate::cluster::simulated::schemas::Schemas;
-use crate::cluster::simulated::{Simulated, controllers};
 use crate::limits::stack;
 use crate::upgrade::actors::helm::Forge;
 use crate::upgrade::actors::{self, Actor, Renderer, Workshop};
@@ -20,14 +19,7 @@ use crate::upgrade::rehearse::{Plan, Shared, rehearse, rehearse_real};
 use crate::upgrade::renders::Folding;
 use crate::upgrade::sizes::Sizes;
 use crate::upgrade::storage::Records;
-use crate::upgrade::world::Plain;
-
-/// A simulated cluster with every controller.
-pub(crate) fn fresh(kubernetes: &str) -> Simulated {
-    let mut cluster = Simulated::new(kubernetes);
-    controllers::install(&mut cluster);
-    cluster
-}
+use crate::upgrade::world::{self, Plain};
 
 /// The actors that were asked for.
 pub(crate) fn actors(ids: &[String]) -> Result<Vec<&'static dyn Actor>, Error> {
@@ -66,7 +58,7 @@ fn simulated(parts: &[Part], renderer: &dyn Renderer, sizes: &Arc<Sizes>) -> Res
     let schemas = &Schemas::default();
     let renderer = &Folding::new(renderer, schemas);
     let fresh = |kubernetes: &str| {
-        let mut cluster = fresh(kubernetes);
+        let mut cluster = world::simulated(kubernetes);
         cluster.fold_definitions(schemas);
         cluster
     };

@@ -21,6 +21,7 @@ use crate::upgrade::renders::{Engines, Renders};
 use crate::upgrade::scenario::{Inputs, Played, Scenario, ScenarioError, Typed, explore, play};
 use crate::upgrade::storage::Records;
 use crate::upgrade::trace::Step;
+use crate::upgrade::world;
 
 const FORMATS: &[&str] = &["text", "json"];
 /// How deep JSON has a line for each member: down to single exchanges and events.
@@ -202,7 +203,7 @@ fn play_file(path: &Path, arguments: &Rehearse, global: &Global) -> Result<(Play
     let played = match arguments.engine.engine {
         Engine::Sim => {
             let kubernetes = scenario.kubernetes.clone().unwrap_or_else(|| verify::KUBERNETES.to_owned());
-            let world = engine::fresh(&kubernetes);
+            let world = world::simulated(&kubernetes);
             explore(&scenario, world, &workshop, &mut inputs, &mut |_, _| false).map(|(played, _)| played)
         }
         Engine::Cluster => {

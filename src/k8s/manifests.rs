@@ -160,7 +160,7 @@ fn json_stream(line: usize, text: &str) -> Vec<(usize, &str)> {
 /// Takes the objects of one document; answers whether there is anything in it.
 fn take(document: Document, limits: &Limits, manifests: &mut Vec<Manifest>) -> Result<bool, Error> {
     let value = yaml::to_json_strict(document.text.as_bytes(), limits)
-        .map_err(|error| document.error(error.line.max(1), &without_line(error.bare()), YAML))?;
+        .map_err(|error| document.error(error.line.max(1), &error.without_line(), YAML))?;
     if let Some(line) = closed(&document.text).then(|| yaml::beyond(&document.text)).flatten() {
         return Err(document.error(line, "something follows behind the end of the document", BEYOND));
     }
@@ -175,13 +175,6 @@ fn take(document: Document, limits: &Limits, manifests: &mut Vec<Manifest>) -> R
         }
     }
     Ok(true)
-}
-
-/// A message of go-yaml without its line, which counts from the document's first.
-fn without_line(message: &str) -> String {
-    let told = message.strip_prefix("yaml: line ").and_then(|rest| rest.split_once(": "));
-    let text = told.map_or_else(|| message.to_owned(), |(_, problem)| format!("yaml: {problem}"));
-    text.replace("\n ", "")
 }
 
 /// Whether a document may end before its text does: only brackets and `...` close one.

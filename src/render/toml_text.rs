@@ -6,6 +6,7 @@ use crate::chart::go_text::float_g;
 use crate::limits::stack::levels;
 use crate::template::funcs::Fault;
 use crate::template::object::Field;
+use crate::template::stack;
 use crate::template::types::{SliceType, Type};
 use crate::template::value::{GoStr, List, Map, Value};
 
@@ -105,7 +106,7 @@ impl Encoder {
 
     /// Go has no bounds here but its memory.
     fn bounded(&self) -> Result<(), Fault> {
-        if self.depth + self.inner > levels() {
+        if self.depth + self.inner > levels() || stack::exhausted() {
             return Err(Fault::new("toml: nested too deeply"));
         }
         if self.out.len() > MOST {
@@ -355,12 +356,13 @@ mod tests {
 
     #[test]
     fn tables_nest_as_deep_as_values() {
-        let nested = |depth: usize| {
+        let depth = 3_000;
+        let text = crate::limits::stack::deep(|| {
             let json = format!("{}1{}", "{\"a\":".repeat(depth), "}".repeat(depth));
-            encode(&Value::from_json(&crate::yaml::json::decode(json.as_bytes()).unwrap()))
-        };
-        let text = nested(levels() - 1).unwrap();
+            encode(&Value::from_json(&crate::yaml::json::decode(json.as_bytes()).unwrap())).unwrap()
+        });
+        let text = text.unwrap();
         assert!(text.ends_with("a = 1.0\n"));
-        assert_eq!(text.matches("[a").count(), levels() - 2);
+        assert_eq!(text.matches("[a").count(), depth - 1);
     }
 }

@@ -115,7 +115,8 @@ pub(super) struct Decoder<'d, 'a> {
     duplicates: Vec<String>,
     duplicate_line: u32,
     conversion: Option<Problem>,
-    not_finite: bool,
+    /// Names of floats that JSON can't hold, each with the line where it was first met.
+    not_finite: Vec<(&'static str, u32)>,
 }
 
 impl<'d, 'a> Decoder<'d, 'a> {
@@ -133,7 +134,7 @@ impl<'d, 'a> Decoder<'d, 'a> {
             duplicates: Vec::new(),
             duplicate_line: 0,
             conversion: None,
-            not_finite: false,
+            not_finite: Vec::new(),
         }
     }
 
@@ -150,17 +151,21 @@ impl<'d, 'a> Decoder<'d, 'a> {
         if let Some(problem) = self.conversion {
             return Err(problem);
         }
-        if self.not_finite { self.refuse_not_finite(value) } else { Ok(value) }
+        if self.not_finite.is_empty() { Ok(value) } else { self.refuse_not_finite(value) }
     }
 
     /// Names the first float that JSON can't hold; where parts were left out, it may be in one of them.
     fn refuse_not_finite(mut self, value: Value) -> Result<Value, Problem> {
         if self.mode.wanted.take().is_some() {
-            (self.decoded, self.through_aliases, self.not_finite) = (1, 0, false);
+            (self.decoded, self.through_aliases, self.not_finite) = (1, 0, Vec::new());
             return self.root();
         }
         match first_not_finite(&value) {
-            Some(name) => Err(Problem::converter(format!("json: unsupported value: {name}"), 0)),
+            Some(name) => {
+                let met = self.not_finite.iter().find(|(known, _)| *known == name);
+                let line = met.map_or(0, |(_, line)| *line);
+                Err(Problem::converter(format!("json: unsupported value: {name}"), line))
+            }
             None => Ok(value),
         }
     }
@@ -368,7 +373,14 @@ impl<'d, 'a> Decoder<'d, 'a> {
 
     fn scalar<T: Target>(&mut self, node: &'d Node<'a>) -> Result<T, Problem> {
         let scalar = self.resolve(node)?;
-        self.not_finite |= matches!(scalar, Resolved::Scalar(Scalar::Float(f)) if !f.is_finite());
+        if let Resolved::Scalar(Scalar::Float(float)) = scalar
+            && !float.is_finite()
+        {
+            let name = not_finite_name(float);
+            if self.not_finite.iter().all(|(known, _)| *known != name) {
+                self.not_finite.push((name, node.line));
+            }
+        }
         Ok(T::scalar(&scalar, self.mode.floats))
     }
 

@@ -36,7 +36,7 @@ mod syntax;
 mod timestamp;
 mod typed;
 
-pub use typed::read;
+pub use typed::{read, value};
 
 /// A reading error in go-yaml's words, e.g. `yaml: line 3: mapping values are not allowed in this context`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -56,6 +56,16 @@ impl Error {
     #[must_use]
     pub fn bare(&self) -> &str {
         self.message.strip_prefix(CONVERTING).unwrap_or(&self.message)
+    }
+
+    /// [`Self::bare`] without go-yaml's line, which counts from the document's first and is missing where the whole
+    /// document is meant; who names the line from [`Self::line`] puts it before this.
+    #[must_use]
+    pub fn without_line(&self) -> String {
+        let message = self.bare();
+        let told = message.strip_prefix("yaml: line ").and_then(|rest| rest.split_once(": "));
+        let text = told.map_or_else(|| message.to_owned(), |(_, problem)| format!("yaml: {problem}"));
+        text.replace("\n ", "")
     }
 }
 

@@ -203,12 +203,28 @@ impl<'p, 'i, W: World> Player<'p, 'i, W> {
             },
         )?;
         went_well(&step, "the state")?;
+        self.delete_again(&objects)?;
         let alive = self.course.world.objects().map_err(unreachable)?;
         let owned = objects.iter().filter(|object| object.pointer("/metadata/ownerReferences/0").is_some());
         let gone = owned.filter(|object| !alive.iter().any(|other| same(object, other)));
         self.notes
             .extend(gone.map(|object| format!("start.state: {}: {COLLECTED}", k8s::object_name(object))));
         Ok(())
+    }
+
+    /// Deletes what a state shows as being deleted, so that it is again.
+    fn delete_again(&mut self, objects: &[Arc<Value>]) -> Result<(), ScenarioError> {
+        let leaving =
+            objects.iter().filter(|object| !k8s::text(object, "/metadata/deletionTimestamp").is_empty());
+        let names: Vec<ObjectName> = leaving.map(|object| k8s::object_name(object)).collect();
+        if names.is_empty() {
+            return Ok(());
+        }
+        let line = lines::delete(&[], None, &names);
+        let step =
+            self.by_hand("populate", &line, |kubectl, _| kubectl.delete(&names, Propagation::Background))?;
+        self.notes.extend(names.iter().map(|name| format!("start.state: {name}: {LEAVING}")));
+        went_well(&step, "the deletion of what is being deleted in the state")
     }
 
     fn stage(&mut self, stage: &Stage, conditions: &Conditions) -> Result<Step, ScenarioError> {
@@ -385,9 +401,10 @@ impl<'p, 'i, W: World> Player<'p, 'i, W> {
         })
     }
 
-    /// Objects written in the scenario itself.
+    /// Objects written in the scenario itself; lists are taken apart.
     fn written(&self, objects: &[Value]) -> Vec<Arc<Value>> {
-        let objects: Vec<Arc<Value>> = objects.iter().cloned().map(Arc::new).collect();
+        let objects: Vec<Arc<Value>> =
+            objects.iter().flat_map(|object| k8s::members(&Arc::new(object.clone()))).collect();
         objects.iter().for_each(|object| self.course.secrets.add(object));
         objects
     }
@@ -412,7 +429,8 @@ impl<'p, 'i, W: World> Player<'p, 'i, W> {
         let hooks = render.hooks.iter().filter(|_| apply.hooks).map(|hook| &hook.manifest);
         self.seen.add(&render);
         let all = crds.chain(render.manifests.iter().chain(hooks).map(|manifest| &*manifest.object));
-        let all: Vec<&Arc<Value>> = all.filter(|object| !object.is_null()).collect();
+        // kubectl takes lists apart.
+        let all: Vec<Arc<Value>> = all.flat_map(k8s::members).collect();
         let words = |pointer: &str| all.iter().map(|object| k8s::text(object, pointer).to_owned()).collect();
         let known = BTreeMap::from([
             ("kinds", (apply.kinds.as_slice(), words("/kind"))),
@@ -420,11 +438,11 @@ impl<'p, 'i, W: World> Player<'p, 'i, W> {
         ]);
         unrendered(name, &known)?;
         let wanted = |list: &[String], word: &str| list.is_empty() || list.iter().any(|known| known == word);
-        let fits = |object: &&Arc<Value>| {
+        let fits = |object: &Arc<Value>| {
             wanted(&apply.kinds, k8s::text(object, "/kind"))
                 && wanted(&apply.names, k8s::text(object, "/metadata/name"))
         };
-        let mut found: Vec<Arc<Value>> = all.into_iter().filter(fits).cloned().collect();
+        let mut found: Vec<Arc<Value>> = all.into_iter().filter(fits).collect();
         // As behind several `--show-only`: in the order in which they are named.
         found.sort_by_key(|object| {
             apply.names.iter().position(|name| name == k8s::text(object, "/metadata/name"))
@@ -526,6 +544,9 @@ impl<'p, 'i, W: World> Player<'p, 'i, W> {
 
 /// Why an object of a state is gone.
 const COLLECTED: &str = "deleted at once by the garbage collector: UIDs are made anew, so its owners are not there; take metadata.ownerReferences out";
+/// What became of an object with a deletionTimestamp.
+const LEAVING: &str =
+    "is being deleted in the state, and so it is here: it waits for its finalizers, or is gone";
 const EMPTY: &str = "Write objects as `kubectl get KIND -A -o yaml` prints them.";
 
 /// Whether two are the same object; without a namespace it went into some.

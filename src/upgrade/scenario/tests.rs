@@ -3,6 +3,11 @@ use serde::de::DeserializeOwned;
 use super::*;
 use crate::cluster::simulated::conditions::{Hooks, Timing};
 use crate::limits::Limits;
+use crate::upgrade::actors::Workshop;
+use crate::upgrade::actors::helm::Forge;
+use crate::upgrade::renders::Engines;
+use crate::upgrade::storage::Records;
+use crate::upgrade::trace::Action;
 use crate::yaml;
 
 const SCHEMA: &str = include_str!("../../../docs/scenario.schema.json");
@@ -47,6 +52,30 @@ fn errors_name_the_line() {
             "- patch: {object: Pod/a/b, kind: x, patch: {}}\n",
             "line 5: unknown kind of patch \"x\"; known are merge, ",
         ),
+        (
+            "- {uninstall: {}, actor: helm3.99}\n",
+            "line 5: unknown actor \"helm3.99\"; known are helm3, helm4 and versions such as helm3.17, of Helm 3.14 to 3.22",
+        ),
+        ("- uninstall: {flags: [--timeout, -5s]}\n", "line 5: --timeout: no time above zero"),
+        (
+            "- patch: {object: Pod/a/b, kind: json, patch: [{op: foo, path: /a}]}\n",
+            "line 5: unknown operation of patch.patch[0] \"foo\"; known are add, ",
+        ),
+        (
+            "- patch: {object: Pod/a/b, kind: json, patch: [{op: move, path: /a}]}\n",
+            "line 5: patch.patch[0].from is no path",
+        ),
+        (
+            "- patch: {object: Pod/a/b, kind: json, patch: {a: b}}\n",
+            "line 5: patch.patch is a mapping, not a list",
+        ),
+        ("- patch: {object: Pod/a/b, patch: [1]}\n", "line 5: patch.patch is a list, not a mapping"),
+        (
+            "- apply: {objects: [{apiVersion: v1, kind: List, items: [{kind: Pod}]}]}\n",
+            "line 5: apply.objects[0]: apiVersion is missing",
+        ),
+        ("- wait: .nan\n", "line 5: "),
+        ("- wait: *x\n", "line 5: yaml: unknown anchor 'x' referenced"),
         ("- label: {objects: [b], set: {a: b}}\n", "line 5: \"b\" is no object"),
         ("- label: {objects: [Pod/a/b]}\n", "line 5: label: without set"),
         ("- apply: {}\n", "line 5: apply: without file, objects or chart"),
@@ -60,7 +89,7 @@ fn errors_name_the_line() {
     ] {
         assert!(error(text).starts_with(wanted), "{}", error(text));
     }
-    assert!(error("- a: [\n").contains("yaml: line "), "{}", error("- a: [\n"));
+    assert!(error("- a: [\n").starts_with("line 6: yaml: "), "{}", error("- a: [\n"));
 }
 
 #[test]
@@ -177,4 +206,45 @@ fn a_namespace_is_one_that_can_be_there() {
     let text = "charts: {}\nrelease: r\nnamespace: Bad_NS!\nsteps: [{wait: 1}]\n";
     let error = Scenario::parse(text, &Limits::default()).unwrap_err();
     assert_eq!(error.message, "line 3: namespace: \"Bad_NS!\" can't be the name of a namespace");
+}
+
+/// Plays a scenario without charts on the simulated server.
+fn played(steps: &str) -> Played {
+    let text = format!("charts: {{}}\nrelease: r\nstart: {{population: none}}\nsteps:\n{steps}");
+    let scenario = Scenario::parse(&text, &Limits::default()).expect("a scenario");
+    let (records, forge) = (Records::default(), Forge::default());
+    let workshop = Workshop { renderer: &Engines, records: &records, forge: &forge };
+    let limits = Limits::default();
+    let mut inputs = Inputs {
+        chart: &mut |_| Err("no chart".to_owned()),
+        file: &mut |_| Err("no file".to_owned()),
+        limits: &limits,
+        typed: &|name, _| name.to_owned(),
+    };
+    play(&scenario, crate::upgrade::world::simulated("v1.34.3"), &workshop, &mut inputs).expect("played")
+}
+
+/// Names of what a step changed.
+fn changed(step: &Step) -> Vec<&str> {
+    let changed = step.events.iter().filter(|event| event.action != Action::Unchanged);
+    changed.map(|event| event.object.name.as_str()).collect()
+}
+
+#[test]
+fn a_first_step_that_is_refused_has_changed_nothing() {
+    let played = played("- rollback: {}\n");
+    assert_eq!((played.steps[0].exit_code, changed(&played.steps[0])), (1, Vec::new()));
+    let outcome = Outcome::of(String::new(), played.steps);
+    assert_eq!(outcome.verdict, crate::upgrade::outcome::Verdict::Refused);
+}
+
+#[test]
+fn lists_are_taken_apart() {
+    let map = |name: &str| format!("{{apiVersion: v1, kind: ConfigMap, metadata: {{name: {name}}}}}");
+    let list = format!("{{apiVersion: v1, kind: List, items: [{}, {}]}}", map("a"), map("b"));
+    for word in ["apply", "create"] {
+        let played = played(&format!("- {word}: {{objects: [{list}]}}\n"));
+        let step = &played.steps[0];
+        assert_eq!((step.exit_code, changed(step)), (0, vec!["a", "b"]), "{}", step.stderr);
+    }
 }

@@ -6,12 +6,12 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::play::{object_name, values};
-use super::{Scenario, ScenarioError, Stage};
+use super::{Patch, Scenario, ScenarioError, Stage};
 use crate::cluster::simulated::Conditions;
 use crate::k8s::{self, catalogue, form};
 use crate::limits::Limits;
 use crate::render::{Helm, Manifest, Render};
-use crate::upgrade::actors::helm::{Dialect, Flags, offered};
+use crate::upgrade::actors::helm::{Dialect, Flags, offered, takes_value};
 use crate::upgrade::actors::{self};
 use crate::upgrade::fate::Snapshot;
 use crate::yaml;
@@ -19,6 +19,9 @@ use crate::yaml;
 const KEYS: &str = "docs/scenarios.md lists the keys and their values; with docs/scenario.schema.json an editor checks the file while you write it.";
 const FLAGS: &str =
     "Flags are those of the Helm version that `actor` names, and values go into `values` and `set`.";
+/// Helm 3.22.0 and 4.3.1 on a real control plane: an install with `--timeout 0` or `-5s` and a hook that does not end
+/// waits until somebody stops it.
+const ENDLESS: &str = "Helm takes it, and then waits for hooks without end; a rehearsal has to end. Write how long is waited, such as 5m.";
 const NAMESPACE: &str =
     "A namespace has 1 to 63 lower-case letters, digits and hyphens, and no hyphen at its ends.";
 const BOUNDS: &str = "Divide the scenario, or raise the limit by its flag.";
@@ -47,7 +50,7 @@ impl Scenario {
     pub fn parse(text: &str, limits: &Limits) -> Result<Self, ScenarioError> {
         let refused = |message: String| ScenarioError::new(message).hint(KEYS);
         let file: Value =
-            yaml::to_json(text.as_bytes(), limits).map_err(|error| ScenarioError::new(error.message))?;
+            yaml::value(text.as_bytes(), limits).map_err(|error| ScenarioError::new(error.message))?;
         shape(&file)?;
         let mut scenario: Self = yaml::read(text.as_bytes(), limits).map_err(|e| refused(e.message))?;
         scenario.fixed = fixed(&file);
@@ -217,15 +220,16 @@ pub(super) fn dialect(actor: &str) -> Result<Dialect, ScenarioError> {
         return Ok(Dialect { helm: known.version() });
     }
     let version = actor.strip_prefix("helm").and_then(|version| version.split_once('.'));
-    let parsed = version.and_then(|(major, minor)| Some((major.parse().ok()?, minor.parse().ok()?)));
-    let known: Vec<&str> = actors::ACTORS.iter().map(|actor| actor.id()).collect();
-    let (major, minor) = parsed.filter(|(major, _)| matches!(major, 3 | 4)).ok_or_else(|| {
+    let parsed = version.and_then(|(major, minor)| Helm::known(major.parse().ok()?, minor.parse().ok()?));
+    let helm = parsed.ok_or_else(|| {
+        let known: Vec<&str> = actors::ACTORS.iter().map(|actor| actor.id()).collect();
         ScenarioError::new(format!(
-            "unknown actor {actor:?}; known are {} and versions such as helm3.17",
-            known.join(", ")
+            "unknown actor {actor:?}; known are {} and versions such as helm3.17, of Helm {}",
+            known.join(", "),
+            Helm::KNOWN
         ))
     })?;
-    Ok(Dialect { helm: Helm { major, minor } })
+    Ok(Dialect { helm })
 }
 
 impl ScenarioError {
@@ -300,13 +304,25 @@ impl Stage {
         let uninstall = self.uninstall.iter().map(|one| ("uninstall", &one.flags));
         for (word, flags) in deployed.chain(rollback).chain(uninstall) {
             let known = offered(word, dialect);
-            for flag in flags.iter().filter(|flag| flag.starts_with('-')) {
+            let mut rest = flags.iter();
+            while let Some(flag) = rest.next() {
                 let name = flag.split_once('=').map_or(flag.as_str(), |(name, _)| name);
+                if !flag.starts_with('-') {
+                    continue;
+                }
+                if takes_value(flag) {
+                    // Whatever it begins with.
+                    rest.next();
+                }
                 if !known.contains(&name) {
                     return Err(unknown(&format!("flag of {word}"), name, &known).hint(FLAGS));
                 }
             }
-            Flags::parse(flags, dialect).map_err(|error| ScenarioError::new(error.0).hint(FLAGS))?;
+            let parsed =
+                Flags::parse(flags, dialect).map_err(|error| ScenarioError::new(error.0).hint(FLAGS))?;
+            if parsed.timeout <= 0.0 {
+                return Err(ScenarioError::new("--timeout: no time above zero").hint(ENDLESS));
+            }
         }
         Ok(())
     }
@@ -332,8 +348,8 @@ impl Stage {
 
     /// Words and objects of what kubectl does.
     fn vet_objects(&self) -> Result<(), ScenarioError> {
-        if let Some(patch) = self.patch.as_ref().filter(|one| !PATCHES.contains(&one.kind.as_str())) {
-            return Err(unknown("kind of patch", &patch.kind, PATCHES));
+        if let Some(patch) = &self.patch {
+            vet_patch(patch)?;
         }
         let cascade = self.delete.as_ref().and_then(|one| one.cascade.as_deref());
         if let Some(word) = cascade.filter(|word| !CASCADES.contains(word)) {
@@ -355,10 +371,13 @@ impl Stage {
         let created = self.create.iter().map(|one| ("create", &one.objects));
         for (word, objects) in applied.chain(created) {
             for (position, object) in objects.iter().enumerate() {
-                form::identity(object).map_err(|fault| {
-                    let message = format!("{word}.objects[{position}]: {}", fault.message);
-                    ScenarioError::new(message).hint(fault.hint)
-                })?;
+                let members = k8s::members(&Arc::new(object.clone()));
+                members.iter().map(|member| &**member).chain([object]).try_for_each(form::identity).map_err(
+                    |fault| {
+                        let message = format!("{word}.objects[{position}]: {}", fault.message);
+                        ScenarioError::new(message).hint(fault.hint)
+                    },
+                )?;
             }
         }
         Ok(())
@@ -385,6 +404,44 @@ impl Stage {
             Some((word, what)) => {
                 Err(ScenarioError::new(format!("{word}: without {what} there is nothing to do")).hint(KEYS))
             }
+        }
+    }
+}
+
+/// What can be done by an operation of a JSON patch (RFC 6902).
+const OPERATIONS: &[&str] = &["add", "copy", "move", "remove", "replace", "test"];
+const PATCH: &str = "A patch of kind json is a list of operations such as {op: replace, path: /spec/replicas, value: 1}; others are mappings.";
+
+/// A patch that no server could take, whatever it is for.
+fn vet_patch(patch: &Patch) -> Result<(), ScenarioError> {
+    if !PATCHES.contains(&patch.kind.as_str()) {
+        return Err(unknown("kind of patch", &patch.kind, PATCHES));
+    }
+    let refused = |message: String| Err(ScenarioError::new(message).hint(PATCH));
+    match (patch.kind.as_str(), &patch.patch) {
+        ("json", Value::Array(operations)) => {
+            operations.iter().enumerate().try_for_each(|(at, operation)| vet_operation(at, operation))
+        }
+        ("json", other) => refused(format!("patch.patch is {}, not a list", form::noun(other))),
+        (_, Value::Object(_)) => Ok(()),
+        (_, other) => refused(format!("patch.patch is {}, not a mapping", form::noun(other))),
+    }
+}
+
+fn vet_operation(at: usize, operation: &Value) -> Result<(), ScenarioError> {
+    let word = k8s::text(operation, "/op");
+    if !OPERATIONS.contains(&word) {
+        return Err(unknown(&format!("operation of patch.patch[{at}]"), word, OPERATIONS).hint(PATCH));
+    }
+    let wanted: &[&str] = if matches!(word, "copy" | "move") { &["path", "from"] } else { &["path"] };
+    let is_pointer = |value: Option<&Value>| {
+        value.and_then(Value::as_str).is_some_and(|text| text.is_empty() || text.starts_with('/'))
+    };
+    match wanted.iter().find(|key| !is_pointer(operation.get(**key))) {
+        None => Ok(()),
+        Some(key) => {
+            let message = format!("patch.patch[{at}].{key} is no path such as /metadata/labels/app");
+            Err(ScenarioError::new(message).hint(PATCH))
         }
     }
 }

@@ -260,6 +260,12 @@ pub fn offered(command: &str, dialect: Dialect) -> Vec<&'static str> {
     of_command.map(|(name, _)| *name).collect()
 }
 
+/// Whether the next word is the value of a flag as it is written.
+#[must_use]
+pub fn takes_value(flag: &str) -> bool {
+    matches!(flag, "--timeout" | "--history-max" | "--description" | "--cascade")
+}
+
 fn unknown(name: &str) -> FlagError {
     FlagError(format!("unknown flag: {name}"))
 }
@@ -301,34 +307,44 @@ fn wait(value: Option<&str>, dialect: Dialect) -> Result<Wait, FlagError> {
     }
 }
 
-/// Seconds of a Go duration such as `30s`, `5m` or `1h30m`.
+/// Seconds of a Go duration such as `30s`, `5m`, `1h30m` or `-.5s`.
+///
+/// Source: Go 1.26, `time/format.go`, `ParseDuration`.
 ///
 /// # Errors
 /// Text that is no duration.
 pub fn seconds(text: &str) -> Result<f64, FlagError> {
-    let bad = || {
-        FlagError(format!(
-            "invalid argument \"{text}\" for \"--timeout\" flag: time: invalid duration \"{text}\""
-        ))
+    let told =
+        |what: String| FlagError(format!("invalid argument \"{text}\" for \"--timeout\" flag: time: {what}"));
+    let bad = || told(format!("invalid duration \"{text}\""));
+    let (sign, unsigned) = match text.strip_prefix('-') {
+        Some(rest) => (-1.0, rest),
+        None => (1.0, text.strip_prefix('+').unwrap_or(text)),
     };
-    let mut total = 0.0;
-    let mut rest = text;
+    if unsigned == "0" {
+        return Ok(0.0);
+    }
+    let (mut total, mut rest) = (0.0, unsigned);
     while !rest.is_empty() {
-        let digits = rest.find(|c: char| !c.is_ascii_digit() && c != '.').ok_or_else(bad)?;
-        let (figure, tail) = rest.split_at(digits);
-        let unit_end = tail.find(|c: char| c.is_ascii_digit()).unwrap_or(tail.len());
-        let (unit, tail) = tail.split_at(unit_end);
-        let scale = match unit {
-            "ms" => 0.001,
-            "s" => 1.0,
-            "m" => 60.0,
-            "h" => 3600.0,
-            _ => return Err(bad()),
-        };
-        total += figure.parse::<f64>().map_err(|_| bad())? * scale;
+        let end = rest.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(rest.len());
+        let (figure, tail) = rest.split_at(end);
+        let (unit, tail) =
+            tail.split_at(tail.find(|c: char| c.is_ascii_digit() || c == '.').unwrap_or(tail.len()));
+        let figure: f64 = figure.parse().map_err(|_| bad())?;
+        total += figure
+            * match unit {
+                "ns" => 1e-9,
+                "us" | "µs" | "μs" => 1e-6,
+                "ms" => 1e-3,
+                "s" => 1.0,
+                "m" => 60.0,
+                "h" => 3600.0,
+                "" => return Err(told(format!("missing unit in duration \"{text}\""))),
+                _ => return Err(told(format!("unknown unit \"{unit}\" in duration \"{text}\""))),
+            };
         rest = tail;
     }
-    if text.is_empty() { Err(bad()) } else { Ok(total) }
+    if unsigned.is_empty() { Err(bad()) } else { Ok(sign * total) }
 }
 
 #[cfg(test)]
@@ -352,6 +368,28 @@ mod tests {
             (flags.server_side, flags.force_conflicts, flags.wait),
             (ServerSide::Yes, true, Wait::Legacy)
         );
+    }
+
+    /// Each answer is that of `helm upgrade --timeout` (3.22.0 and 4.3.1).
+    #[test]
+    fn durations_are_gos() {
+        for (text, wanted) in
+            [("0", 0.0), ("+1s", 1.0), (".5s", 0.5), ("1us", 1e-6), ("-5s", -5.0), ("1h1m", 3660.0)]
+        {
+            let read = seconds(text).expect(text);
+            assert!((read - wanted).abs() < 1e-9, "{text}: {read}");
+        }
+        for (text, wanted) in [
+            ("5", "missing unit in duration \"5\""),
+            ("5x", "unknown unit \"x\" in duration \"5x\""),
+            ("1d", "unknown unit \"d\" in duration \"1d\""),
+            ("x", "invalid duration \"x\""),
+            ("", "invalid duration \"\""),
+            ("-", "invalid duration \"-\""),
+        ] {
+            let error = seconds(text).expect_err(text).0;
+            assert_eq!(error, format!("invalid argument \"{text}\" for \"--timeout\" flag: time: {wanted}"));
+        }
     }
 
     #[test]

@@ -29,7 +29,7 @@ mod upgrade;
 mod wait;
 
 pub use dialect::Dialect;
-pub use flags::{FlagError, Flags, Reuse, ServerSide, Wait, offered, seconds};
+pub use flags::{FlagError, Flags, Reuse, ServerSide, Wait, offered, seconds, takes_value};
 pub use objects::Forge;
 pub(crate) use objects::{HOOK, MANAGED_BY, RELEASE_NAME, RELEASE_NAMESPACE, RESOURCE_POLICY};
 pub(crate) use patch::{is_typed, is_typed_group, same, three_way_merge};

@@ -156,6 +156,7 @@ pub(super) fn condition(all: &[Met<'_>]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::upgrade::sample;
 
     fn way(name: &str) -> Way {
         let upgrade = |name: &str, condition: &str| Operation {
@@ -165,13 +166,8 @@ mod tests {
         };
         Way {
             name: name.to_owned(),
-            summary: String::new(),
             made_by: String::new(),
-            flags: Vec::new(),
-            prepare: Vec::new(),
-            afterwards: Vec::new(),
-            loses_already: Vec::new(),
-            operations: vec![upgrade("upgrade", "a"), upgrade("upgrade again", "b; c")],
+            ..sample::way(vec![upgrade("upgrade", "a"), upgrade("upgrade again", "b; c")])
         }
     }
 

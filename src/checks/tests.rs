@@ -10,8 +10,9 @@ use crate::cluster::simulated::namespace_object;
 use crate::render::{self, Options, Render};
 use crate::upgrade::edits::{self, Undone};
 use crate::upgrade::fate::Snapshot;
-use crate::upgrade::outcome::{Operation, Outcome, Rehearsal, Start, Verdict, Way};
+use crate::upgrade::outcome::{Operation, Outcome, Rehearsal, Verdict};
 use crate::upgrade::rewrites::{Rewrite, rewrites};
+use crate::upgrade::sample;
 use crate::upgrade::trace::Step;
 use crate::upgrade::world;
 
@@ -184,18 +185,11 @@ fn rehearsals(fixture: &Fixture) -> Vec<Rehearsal> {
     }
     let upgrade = || "upgrade".to_owned();
     let step = Step {
-        operation: upgrade(),
-        actor: "helm3".into(),
         command: "helm upgrade demo demo".into(),
-        exit_code: 0,
-        stdout: String::new(),
-        stderr: String::new(),
-        events: Vec::new(),
-        lost_objects: Vec::new(),
-        exchanges: Vec::new(),
         notes: fixture.notes.clone(),
         rewritten: rewritten(fixture),
         undone: undone(fixture),
+        ..sample::step("upgrade")
     };
     let outcome = Outcome {
         condition: String::new(),
@@ -204,29 +198,8 @@ fn rehearsals(fixture: &Fixture) -> Vec<Rehearsal> {
         lost: Vec::new(),
         steps: vec![step],
     };
-    let way = Way {
-        name: "plain".into(),
-        summary: String::new(),
-        made_by: "helm3".into(),
-        flags: Vec::new(),
-        prepare: Vec::new(),
-        afterwards: Vec::new(),
-        loses_already: Vec::new(),
-        operations: vec![Operation { name: upgrade(), flags: Vec::new(), outcomes: vec![outcome] }],
-    };
-    vec![Rehearsal {
-        origins: Vec::new(),
-        actor: "helm3".into(),
-        version: "3.22".into(),
-        start: Start::BuiltIn,
-        population: Vec::new(),
-        alive: objects(&fixture.alive_before),
-        unserved: Vec::new(),
-        doubts: Vec::new(),
-        secrets: Default::default(),
-        obstacle: String::new(),
-        ways: vec![way],
-    }]
+    let way = sample::way(vec![Operation { name: upgrade(), flags: Vec::new(), outcomes: vec![outcome] }]);
+    vec![Rehearsal { alive: objects(&fixture.alive_before), ..sample::rehearsal(vec![way]) }]
 }
 
 fn lines(findings: &[Finding], check: &str) -> String {

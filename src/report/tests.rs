@@ -1,7 +1,8 @@
 use super::model::*;
 use super::*;
 use crate::finding::{Evidence, Finding, ObjectName, Severity};
-use crate::upgrade::outcome::{Operation, Outcome, Rehearsal, Start, Verdict, Way};
+use crate::upgrade::outcome::{Operation, Outcome, Rehearsal, Verdict, Way};
+use crate::upgrade::sample;
 use crate::upgrade::trace::Step;
 
 fn object(kind: &str, name: &str) -> ObjectName {
@@ -10,18 +11,10 @@ fn object(kind: &str, name: &str) -> ObjectName {
 
 fn outcome(condition: &str, verdict: Verdict, lost: Vec<ObjectName>) -> Outcome {
     let step = Step {
-        operation: "upgrade".into(),
-        actor: "helm3".into(),
         command: "helm upgrade <x> \u{1b}[31m".into(),
-        exit_code: 0,
-        stdout: String::new(),
-        stderr: String::new(),
-        events: Vec::new(),
         lost_objects: lost.clone(),
-        exchanges: Vec::new(),
         notes: vec!["note".into()],
-        rewritten: Vec::new(),
-        undone: Vec::new(),
+        ..sample::step("upgrade")
     };
     Outcome { condition: condition.into(), also: Vec::new(), verdict, lost, steps: vec![step] }
 }
@@ -35,16 +28,7 @@ fn report() -> Report {
             outcome("", Verdict::Keeps, Vec::new()),
         ],
     };
-    let way = Way {
-        made_by: "helm3".into(),
-        name: "plain".into(),
-        summary: String::new(),
-        flags: Vec::new(),
-        prepare: Vec::new(),
-        afterwards: Vec::new(),
-        loses_already: Vec::new(),
-        operations: vec![upgrade],
-    };
+    let way = sample::way(vec![upgrade]);
     let finding = Finding {
         check: "secret_emptied",
         severity: Severity::Risks,
@@ -77,19 +61,7 @@ fn report() -> Report {
         kubernetes: "v1.34.0".into(),
         engine: "sim".into(),
         start: "built-in population".into(),
-        rehearsals: vec![Rehearsal {
-            actor: "helm3".into(),
-            version: "3.22".into(),
-            start: Start::BuiltIn,
-            population: Vec::new(),
-            alive: Vec::new(),
-            unserved: Vec::new(),
-            doubts: Vec::new(),
-            secrets: Default::default(),
-            origins: Vec::new(),
-            obstacle: String::new(),
-            ways: vec![way],
-        }],
+        rehearsals: vec![sample::rehearsal(vec![way])],
         findings: vec![finding],
         ownership: Vec::new(),
         not_checked: vec!["webhook x".into()],
@@ -248,16 +220,7 @@ mod judged {
             flags: Vec::new(),
             outcomes: vec![outcome("", Verdict::of(0, true, lost), lost.to_vec())],
         };
-        Way {
-            name: "plain".into(),
-            summary: String::new(),
-            made_by: "helm3".into(),
-            flags: Vec::new(),
-            prepare: Vec::new(),
-            afterwards: Vec::new(),
-            loses_already: Vec::new(),
-            operations: operations.iter().map(operation).collect(),
-        }
+        sample::way(operations.iter().map(operation).collect())
     }
 
     fn exit_code(operations: &[(&str, &[ObjectName])], findings: &[Finding], delivered: &[ObjectName]) -> u8 {

@@ -173,6 +173,7 @@ pub fn rehearsals(rehearsals: &[Rehearsal], _: Style, out: &mut dyn Write) -> io
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::upgrade::sample;
 
     #[test]
     fn conditions_of_one_series_are_one() {
@@ -196,18 +197,10 @@ mod tests {
 
     fn end(condition: &str, verdict: Verdict, stderr: &str) -> Outcome {
         let step = Step {
-            operation: "upgrade".into(),
-            actor: "helm3".into(),
             command: "helm upgrade r c".into(),
             exit_code: 1,
-            stdout: String::new(),
             stderr: stderr.into(),
-            events: Vec::new(),
-            lost_objects: Vec::new(),
-            exchanges: Vec::new(),
-            notes: Vec::new(),
-            rewritten: Vec::new(),
-            undone: Vec::new(),
+            ..sample::step("upgrade")
         };
         let (condition, also, lost) = (condition.to_owned(), Vec::new(), Vec::new());
         Outcome { condition, also, verdict, lost, steps: vec![step] }

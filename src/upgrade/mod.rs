@@ -17,6 +17,8 @@ pub mod rehearse;
 pub mod release;
 pub mod renders;
 pub mod rewrites;
+#[cfg(test)]
+pub(crate) mod sample;
 pub mod scenario;
 pub mod secrets;
 pub mod sizes;

@@ -321,6 +321,7 @@ pub fn worst_first(outcomes: &mut [Outcome]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::upgrade::sample;
 
     fn outcome(condition: &str, verdict: Verdict) -> Outcome {
         Outcome {
@@ -344,18 +345,9 @@ mod tests {
     #[test]
     fn what_is_left_stuck_breaks_also_where_the_command_is_refused() {
         let step = |exit_code: i32, notes: &[&str]| Step {
-            operation: "upgrade again".into(),
-            actor: "helm3".into(),
-            command: String::new(),
             exit_code,
-            stdout: String::new(),
-            stderr: String::new(),
-            events: Vec::new(),
-            lost_objects: Vec::new(),
-            exchanges: Vec::new(),
             notes: notes.iter().map(|note| (*note).to_owned()).collect(),
-            rewritten: Vec::new(),
-            undone: Vec::new(),
+            ..sample::step("upgrade again")
         };
         let stuck = ["A n/x: A reconciliation failed: field is immutable"];
         assert_eq!(Verdict::of_step(&step(1, &[])), Verdict::Refused);

@@ -104,22 +104,10 @@ fn word(note: &str) -> Option<(ObjectName, Option<&str>)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::upgrade::sample;
 
     fn step(notes: &[&str]) -> Step {
-        Step {
-            operation: "upgrade".into(),
-            actor: "helm3".into(),
-            command: String::new(),
-            exit_code: 0,
-            stdout: String::new(),
-            stderr: String::new(),
-            events: Vec::new(),
-            lost_objects: Vec::new(),
-            exchanges: Vec::new(),
-            notes: notes.iter().map(|note| (*note).to_owned()).collect(),
-            rewritten: Vec::new(),
-            undone: Vec::new(),
-        }
+        Step { notes: notes.iter().map(|note| (*note).to_owned()).collect(), ..sample::step("upgrade") }
     }
 
     #[test]

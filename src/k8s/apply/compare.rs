@@ -41,53 +41,64 @@ impl Comparison {
 /// Compares two values of a type; the root itself is never part of the result.
 #[must_use]
 pub fn compare(of: &Type, old: Option<&Value>, new: Option<&Value>) -> Comparison {
+    below(of, old, new, 0)
+}
+
+/// Down to which level values are first compared as a whole, which is quick where nothing differs. Doing so at each level
+/// would take the square of an object's depth.
+const WHOLE: usize = 64;
+
+fn below(of: &Type, old: Option<&Value>, new: Option<&Value>, depth: usize) -> Comparison {
     let mut out = Comparison::default();
     match (old, new) {
         (Some(Value::Array(_)), _) | (_, Some(Value::Array(_))) => {
             if let Type::List(list) = of.resolve() {
-                elements(list, items(old), items(new), &mut out);
+                elements(list, items(old), items(new), depth, &mut out);
             }
         }
-        _ => members(of, old, new, &mut out),
+        _ => members(of, old, new, depth, &mut out),
     }
     out
 }
 
-fn members(of: &Type, old: Option<&Value>, new: Option<&Value>, out: &mut Comparison) {
+fn members(of: &Type, old: Option<&Value>, new: Option<&Value>, depth: usize, out: &mut Comparison) {
     let (old, new) = (old.and_then(Value::as_object), new.and_then(Value::as_object));
     for (name, before) in old.into_iter().flatten() {
         let after = new.and_then(|n| n.get(name));
-        step(of.member(name).unwrap_or(&Type::Any), &Element::Field(name.clone()), Some(before), after, out);
+        let pair = (Some(before), after);
+        step(of.member(name).unwrap_or(&Type::Any), &Element::Field(name.clone()), pair, depth, out);
     }
     for (name, after) in new.into_iter().flatten() {
         if !old.is_some_and(|o| o.contains_key(name)) {
             step(
                 of.member(name).unwrap_or(&Type::Any),
                 &Element::Field(name.clone()),
-                None,
-                Some(after),
+                (None, Some(after)),
+                depth,
                 out,
             );
         }
     }
 }
 
+/// What one element holds before and after.
+type Pair<'v> = (Option<&'v Value>, Option<&'v Value>);
+
 /// Compares what lies at one element.
-fn step(of: &Type, element: &Element, old: Option<&Value>, new: Option<&Value>, out: &mut Comparison) {
-    if let (Some(old), Some(new)) = (old, new)
-        && old == new
-    {
+fn step(of: &Type, element: &Element, (old, new): Pair<'_>, depth: usize, out: &mut Comparison) {
+    let alike = || old.is_some() && old == new;
+    if depth < WHOLE && alike() {
         return;
     }
     let deeper = !leaf(of, old, new);
     match (old, new) {
         (None, _) => out.added.insert(element.clone()),
         (_, None) => out.removed.insert(element.clone()),
-        _ if !deeper => out.modified.insert(element.clone()),
+        _ if !deeper && !alike() => out.modified.insert(element.clone()),
         _ => {}
     }
     if deeper {
-        out.put_below(element, compare(of, old, new));
+        out.put_below(element, below(of, old, new, depth + 1));
     }
 }
 
@@ -111,19 +122,19 @@ fn items(value: Option<&Value>) -> &[Value] {
     value.and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
-fn elements(list: &List, old: &[Value], new: &[Value], out: &mut Comparison) {
+fn elements(list: &List, old: &[Value], new: &[Value], depth: usize, out: &mut Comparison) {
     let (old, new) = (by_element(list, old), by_element(list, new));
     for (element, before) in &old {
         match (before.as_slice(), new.get(element).map_or(&[][..], Vec::as_slice)) {
-            ([before], []) => step(&list.item, element, Some(before), None, out),
-            ([before], [after]) => step(&list.item, element, Some(before), Some(after), out),
+            ([before], []) => step(&list.item, element, (Some(before), None), depth, out),
+            ([before], [after]) => step(&list.item, element, (Some(before), Some(after)), depth, out),
             ([before], _) => {
-                step(&list.item, element, Some(before), None, out);
+                step(&list.item, element, (Some(before), None), depth, out);
                 out.added.insert(element.clone());
             }
             (_, []) => out.removed.insert(element.clone()),
             (_, [after]) => {
-                step(&list.item, element, None, Some(after), out);
+                step(&list.item, element, (None, Some(after)), depth, out);
                 out.removed.insert(element.clone());
             }
             (before, after) if before != after => out.modified.insert(element.clone()),
@@ -132,7 +143,7 @@ fn elements(list: &List, old: &[Value], new: &[Value], out: &mut Comparison) {
     }
     for (element, after) in new.iter().filter(|(element, _)| !old.contains_key(element)) {
         match after.as_slice() {
-            [after] => step(&list.item, element, None, Some(after), out),
+            [after] => step(&list.item, element, (None, Some(after)), depth, out),
             _ => out.added.insert(element.clone()),
         }
     }
@@ -172,6 +183,21 @@ mod tests {
         let pod = |image: &str| json!({ "spec": { "containers": [{ "name": "a", "image": image, "args": ["x"] }] } });
         let found = compare(&of, Some(&pod("one")), Some(&pod("two")));
         assert_eq!(found.modified.paths(), [".spec.containers[name=\"a\"].image"]);
+        assert!(found.added.is_empty() && found.removed.is_empty());
+    }
+
+    #[test]
+    fn deep_values_are_compared_once_and_as_shallow_ones() {
+        let nested = |leaf: i64| {
+            let mut value = json!({ "same": { "a": [1] }, "other": leaf });
+            for _ in 0..4 * WHOLE {
+                value = json!({ "a": value, "same": 1 });
+            }
+            json!({ "apiVersion": "x.io/v1", "kind": "X", "spec": value })
+        };
+        let found = compare(&Type::Any, Some(&nested(1)), Some(&nested(2)));
+        let wanted = format!(".spec{}.other", ".a".repeat(4 * WHOLE));
+        assert_eq!(found.modified.paths(), [wanted]);
         assert!(found.added.is_empty() && found.removed.is_empty());
     }
 }

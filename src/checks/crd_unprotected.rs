@@ -110,10 +110,8 @@ fn instances(context: &Context<'_>, item: &Item) -> Vec<Evidence> {
 /// The commands in their safe order, with what each does not do.
 fn advice(context: &Context<'_>, name: &str, protected: bool) -> Vec<String> {
     let scene = context.scene;
-    let keep = format!(
-        "kubectl annotate crd {name} helm.sh/resource-policy=keep --overwrite (holds for upgrades and rollbacks)"
-    );
-    let caveat = "helm uninstall deletes the CRD all the same: it reads keep from the release's stored manifest, not from the live object".to_owned();
+    let keep = format!("kubectl annotate crd {name} helm.sh/resource-policy=keep --overwrite");
+    let caveat = "keep on the live object holds for upgrades and rollbacks; an uninstall deletes the CRD all the same: it reads keep from the release's stored manifest".to_owned();
     let off = format!(
         "to leave safely, in this order: keep on the live CRD; helm upgrade {} CHART -n {} --reset-then-reuse-values {}; see that the CRD is still there; only then helm uninstall {} -n {}",
         scene.release,

@@ -13,7 +13,7 @@ use crate::render::capabilities::KubeVersion;
 
 /// Rehearse a Helm upgrade before your cluster does, and prove object by object what survives it.
 ///
-/// Exit codes: 0 safe · 1 could not check (usage, input, unreachable) · 2 findings at or above the gate · 3 a rehearsal lost an object; in `rehearse` also: left one broken, or a scenario can end halfway.
+/// Exit codes: 0 safe · 1 could not check (usage, input, unreachable, or something that decides could not be looked into) · 2 findings at or above the gate, or a difference in `golden check` and `diff --exit-code` · 3 a rehearsal lost an object; in `rehearse` also: left one broken, or a scenario can end halfway.
 #[derive(Debug, Parser)]
 #[command(
     name = "seatrial",
@@ -301,7 +301,7 @@ pub struct Verify {
 /// Gate and output of a judged run.
 #[derive(Args, Clone, Debug)]
 pub struct OutputFlags {
-    /// Findings of this severity or worse fail the run with exit code 2
+    /// Findings of this severity or worse fail the run with exit code 2; what a rehearsal loses ends it with 3 in any case
     #[arg(long, value_enum, default_value_t = Gate::Breaks, help_heading = "Output")]
     pub gate: Gate,
     /// Report format: text, json, markdown or html; with `=PATH` written to a file; may be repeated

@@ -56,6 +56,12 @@ fn plain(case: &Case<'_>) -> String {
 
 const KEEPS: &str = "keeps everything";
 
+/// What a way comes to that leaves nothing to be said.
+const UNHARMED: &str = "keeps everything on upgrade and rollback";
+
+/// The way without anything but the command.
+const PLAIN: &str = "plain";
+
 /// How a plain upgrade that keeps everything goes on: operations after it that can lose something.
 fn later(plain: &Way) -> String {
     let losing = plain.operations.iter().filter(|operation| operation.verdict() == Verdict::Loses);
@@ -89,7 +95,7 @@ fn taken(case: &Case<'_>, known: &Known<'_>) -> Option<String> {
     let upgrades = || way.operations.first().into_iter();
     let pairs = upgrades().flat_map(|upgrade| upgrade.outcomes.iter().map(move |outcome| (upgrade, outcome)));
     let troubles: BTreeSet<String> = pairs.flat_map(|(o, outcome)| known.troubles(o, outcome)).collect();
-    let mut parts = vec!["keeps everything on upgrade and rollback".to_owned()];
+    let mut parts = vec![UNHARMED.to_owned()];
     if !troubles.is_empty() {
         parts[0].push_str(&format!(", but {}", troubles.into_iter().collect::<Vec<_>>().join(" and ")));
     }
@@ -130,6 +136,9 @@ fn advised(names: &[&str], effects: Option<String>, for_whom: &[String], alone: 
         let no = "no rehearsed way keeps every object, do not upgrade before one does.";
         return if alone { format!("N{}", &no[1..]) } else { format!("{whom}{no}") };
     };
+    if names == [PLAIN] && effects == UNHARMED {
+        return String::new();
+    }
     let take = if alone { "Take" } else { "take" };
     let verb = if names.len() == 1 { "" } else { "each " };
     format!("{whom}{take} the way marked →: {} {verb}{effects}.", names.join(" or "))
@@ -207,10 +216,7 @@ mod tests {
         let plain = || {
             way("plain", vec![operation("upgrade", &[], &[(0, 0)]), operation("rollback", &[], &[(0, 0)])])
         };
-        assert_eq!(
-            said(vec![plain()], &[]),
-            "A plain `helm upgrade` keeps everything. Take the way marked →: plain keeps everything on upgrade and rollback."
-        );
+        assert_eq!(said(vec![plain()], &[]), "A plain `helm upgrade` keeps everything.");
         let mut later = plain();
         later.operations[1] = operation("rollback", &[], &[(0, 2)]);
         assert_eq!(

@@ -43,6 +43,9 @@ pub(super) fn counsels(report: &Report) -> Vec<Counsel> {
     alike.into_iter().map(|(advice, who)| advice.given_to(&who, report, &mut told)).collect()
 }
 
+/// The check that says how to bring objects on.
+const STUCK: &str = "job_stuck";
+
 /// What the same advice says to all who should follow it.
 #[derive(PartialEq)]
 struct Advice {
@@ -61,7 +64,11 @@ impl Advice {
         let Self { way, summary, commands, afterwards, mut ends, back, stuck } = self;
         let about = |finding: &&Finding| finding.objects.iter().any(|object| stuck.contains(object));
         let helpful = report.causes().filter(|finding| !finding.advice.is_empty()).filter(about);
-        let checks: BTreeSet<&str> = helpful.map(|finding| finding.check).collect();
+        let mut checks: BTreeSet<&str> = helpful.map(|finding| finding.check).collect();
+        // Others are about the same objects, and seldom about what holds them up.
+        if checks.contains(STUCK) {
+            checks.retain(|check| *check == STUCK);
+        }
         if !checks.is_empty() {
             let checks = checks.into_iter().collect::<Vec<_>>().join(", ");
             ends.push(format!("what helps those that can't go on: see the findings of {checks}"));

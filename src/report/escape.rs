@@ -50,6 +50,17 @@ pub fn markdown(text: &str) -> String {
     safe
 }
 
+/// For running Markdown text in which commands stand between backticks.
+#[must_use]
+pub fn markdown_with_code(text: &str) -> String {
+    let parts: Vec<&str> = text.split('`').collect();
+    if parts.len() % 2 == 0 {
+        return markdown(text);
+    }
+    let part = |(n, part): (usize, &&str)| if n % 2 == 0 { markdown(part) } else { code_span(part) };
+    parts.iter().enumerate().map(part).collect()
+}
+
 /// For a Markdown code span in running text or a table cell.
 #[must_use]
 pub fn code_span(text: &str) -> String {
@@ -78,6 +89,8 @@ mod tests {
         assert_eq!(terminal("\u{1b}]0;x\u{7}\u{202e}"), "\\u{1b}]0;x\\u{7}\\u{202e}");
         assert_eq!(line("a\nSAFE\tb\u{2028}"), "a\\nSAFE\\tb\\u{2028}");
         assert_eq!(markdown("<img> | @all\n[x](y)"), "&lt;img&gt; \\| @\u{2060}all \\[x\\](y)");
+        assert_eq!(markdown_with_code("as `a | <b>`, *c*"), "as `a \\| <b>`, \\*c\\*");
+        assert_eq!(markdown_with_code("no ` pair"), "no \\` pair");
         assert_eq!(code_span("a`b"), "``a`b``");
         assert!(code_block("", "```\nx").starts_with("````\n"));
     }

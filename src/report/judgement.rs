@@ -7,7 +7,7 @@ use crate::upgrade::outcome::{Operation, REUSING, ROAD, Rehearsal, Verdict, Way}
 
 use super::answer::answer;
 use super::ends::Known;
-use super::model::{Judgement, by_kind, who};
+use super::model::{Judgement, by_kind, is_cause, who};
 
 /// What the judgement is made from.
 pub struct Evidence<'e> {
@@ -61,8 +61,12 @@ fn without_losses(evidence: &Evidence<'_>) -> Judgement {
             exit_code: 1,
         };
     }
-    let gated = evidence.findings.iter().filter(|finding| finding.severity >= evidence.gate).count();
-    if gated > 0 {
+    let gated: Vec<&Finding> =
+        evidence.findings.iter().filter(|finding| finding.severity >= evidence.gate).collect();
+    if !gated.is_empty() {
+        // What is lost has its own list; where it is all there is to tell, it is counted.
+        let causes = gated.iter().filter(|finding| is_cause(finding)).count();
+        let gated = if causes == 0 { gated.len() } else { causes };
         return Judgement {
             level: "findings",
             summary: format!(

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use super::counsel::{AFTERWARDS, counsels};
 use super::ends::{Back, when, whenever};
-use super::escape::{code_block, code_span, markdown};
+use super::escape::{code_block, code_span, markdown, markdown_with_code};
 use super::matrix::Matrix;
 use super::model::by_kind;
 use super::steps::Step;
@@ -66,7 +66,7 @@ fn head(report: &Report) -> String {
 fn answered(report: &Report) -> String {
     match report.verdict.answer.as_str() {
         "" => String::new(),
-        answer => format!("**{}**\n\n", markdown(answer)),
+        answer => format!("**{}**\n\n", markdown_with_code(answer)),
     }
 }
 
@@ -147,7 +147,7 @@ fn counsel(report: &Report) -> String {
             let _ = writeln!(text, "{}\n", markdown(&counsel.rehearsed));
         }
         for end in &counsel.ends {
-            let _ = writeln!(text, "- {}", markdown(end));
+            let _ = writeln!(text, "- {}", markdown_with_code(end));
         }
         if let Some(back) = &counsel.back {
             text.push_str(&way_back(back));
@@ -189,10 +189,24 @@ fn finding(finding: &Finding) -> String {
     }
     text.push('\n');
     for advice in &finding.advice {
-        text.push_str(&code_block("", advice));
+        match is_command(advice) {
+            true => text.push_str(&code_block("sh", advice)),
+            false => {
+                let _ = writeln!(text, "→ {}\n", markdown_with_code(advice));
+            }
+        }
     }
     text.push_str("\n</details>\n\n");
     text
+}
+
+/// Whether advice is nothing but commands for a shell.
+fn is_command(advice: &str) -> bool {
+    let prose = [" (", "; ", " where ", " while ", " and "];
+    advice.lines().all(|line| {
+        ["kubectl ", "helm "].iter().any(|program| line.starts_with(program))
+            && !prose.iter().any(|words| line.contains(words))
+    })
 }
 
 fn not_checked(report: &Report) -> String {

@@ -28,6 +28,8 @@ pub(super) struct Row {
     pub(super) way: String,
     /// Whether it is the way to take.
     pub(super) recommended: bool,
+    /// Whether it takes more than the plain command.
+    pub(super) has_steps: bool,
     /// One per column.
     pub(super) cells: Vec<Cell>,
 }
@@ -63,7 +65,9 @@ impl Matrix {
                 let born = if made_elsewhere { format!("{BORN}{})", way.made_by) } else { String::new() };
                 let actor = format!("{} {}{born}", rehearsal.actor, rehearsal.version);
                 let recommended = best.iter().any(|best| std::ptr::eq(*best, way));
-                rows.push(Row { actor, way: way.name.clone(), recommended, cells });
+                let has_steps =
+                    !way.prepare.is_empty() || !way.flags.is_empty() || !way.afterwards.is_empty();
+                rows.push(Row { actor, way: way.name.clone(), recommended, has_steps, cells });
             }
         }
         Self { columns, rows }
@@ -74,8 +78,11 @@ impl Matrix {
         let cells = || self.rows.iter().flat_map(|row| &row.cells);
         let words = WORDS.iter().filter(|(verdict, ..)| cells().any(|cell| cell.verdict == *verdict));
         let mut legend: Vec<(&str, &'static str)> = words.map(|(_, word, means)| (*word, *means)).collect();
-        if self.rows.iter().any(|row| row.recommended) {
+        let taken = || self.rows.iter().filter(|row| row.recommended);
+        if taken().any(|row| row.has_steps) {
             legend.push(("→", "the way to take; its commands are under \"What to do\""));
+        } else if taken().next().is_some() {
+            legend.push(("→", "the way to take"));
         }
         if self.rows.iter().any(|row| row.actor.contains(BORN)) {
             legend.push(("(release of …)", "the release was installed by the other Helm; without it, by the same Helm, which decides how later commands write"));

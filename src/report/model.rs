@@ -104,7 +104,7 @@ impl Report {
 
     /// Findings that say more than the list of what is lost.
     pub fn causes(&self) -> impl Iterator<Item = &Finding> {
-        self.findings.iter().filter(|finding| finding.check != RESTATES)
+        self.findings.iter().filter(|finding| is_cause(finding))
     }
 
     /// Makes values of Secrets unreadable; a report is shown to more people than the cluster is.
@@ -133,6 +133,11 @@ impl Report {
 
 /// The check whose findings are the list of losses over again; programs read them in JSON.
 const RESTATES: &str = "rehearsal_lost";
+
+/// Whether a finding says more than the list of what is lost.
+pub(super) fn is_cause(finding: &Finding) -> bool {
+    finding.check != RESTATES
+}
 
 /// An operation that loses something.
 #[derive(Clone, Copy)]

@@ -122,10 +122,10 @@ fn heading(
     pen: Pen,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let actor = wrapped(&line(actor), HANG, first);
-    let (above, actor) =
-        actor.rsplit_once('\n').map_or((None, actor.as_str()), |(above, last)| (Some(above), last));
-    above.into_iter().try_for_each(|above| writeln!(out, "{}", pen.bold(above)))?;
+    let mut actor = line(actor);
+    if actor.chars().count() > first {
+        writeln!(out, "{}", pen.bold(&std::mem::take(&mut actor)))?;
+    }
     write!(out, "{}", pen.bold(&format!("{actor:first$}")))?;
     for (column, width) in matrix.columns.iter().zip(widths) {
         write!(out, "  {}", pen.bold(&format!("{:width$}", column.name)))?;

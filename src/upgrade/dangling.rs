@@ -8,6 +8,7 @@ use serde_json::Value;
 use crate::finding::ObjectName;
 use crate::k8s::references::{self, Reference};
 use crate::k8s::{self, At as _, text};
+use crate::upgrade::actors::helm::HOOK;
 use crate::upgrade::fate::Snapshot;
 
 /// Words of notes on references that may or may not lead somewhere.
@@ -84,7 +85,12 @@ fn unmet(snapshot: &Snapshot) -> Vec<(ObjectName, Vec<Reference>)> {
 
 /// The spec of the pods that a workload goes on making; parts of other workloads are told with those.
 fn template(object: &Value) -> Option<&Value> {
-    let whole = || !is_controlled(object) && object.at("/metadata/deletionTimestamp").is_none();
+    // What a hook needs is met or missed while it runs; what is left of it afterwards makes no pods.
+    let whole = || {
+        !is_controlled(object)
+            && object.at("/metadata/deletionTimestamp").is_none()
+            && k8s::annotation(object, HOOK).is_none()
+    };
     match text(object, "/kind") {
         "Deployment" | "StatefulSet" | "DaemonSet" | "ReplicaSet" if whole() => {
             object.at("/spec/template/spec")
@@ -163,6 +169,10 @@ mod tests {
         let mut job = Value::clone(&deployment("tls"));
         job["kind"] = json!("Job");
         job["status"]["conditions"] = json!([{"type": "Complete", "status": "True"}]);
+        let mut hook = Value::clone(&deployment("tls"));
+        hook["kind"] = json!("Job");
+        hook["metadata"]["annotations"] = json!({HOOK: "pre-upgrade"});
+        assert!(unmet(&snapshot(&[Arc::new(hook)])).is_empty());
         assert!(unmet(&snapshot(&[Arc::new(part)])).is_empty());
         assert!(unmet(&snapshot(&[Arc::new(job)])).is_empty());
     }

@@ -149,8 +149,9 @@ mod tests {
     use super::*;
     use crate::finding::{Evidence, Finding, ObjectName, Severity};
     use crate::upgrade::diff::FieldChange;
-    use crate::upgrade::outcome::{Operation, Start};
+    use crate::upgrade::outcome::Operation;
     use crate::upgrade::rewrites::{Rewrite, Writer};
+    use crate::upgrade::sample;
     use crate::upgrade::trace::Step;
 
     fn object(name: &str) -> ObjectName {
@@ -160,18 +161,11 @@ mod tests {
     /// An operation whose command ends with each of these exit codes and losses.
     fn operation(name: &str, flags: &[&str], ends: &[(i32, usize)]) -> Operation {
         let step = |exit_code: i32, lost: usize| Step {
-            operation: name.into(),
-            actor: "helm3".into(),
             command: format!("helm {name} r {}", flags.join(" ")).trim_end().to_owned(),
             exit_code,
-            stdout: String::new(),
             stderr: "Error: no".into(),
-            events: Vec::new(),
             lost_objects: (0..lost).map(|n| object(&n.to_string())).collect(),
-            exchanges: Vec::new(),
-            notes: Vec::new(),
-            rewritten: Vec::new(),
-            undone: Vec::new(),
+            ..sample::step(name)
         };
         let outcomes = ends.iter().map(|(code, lost)| Outcome::of(String::new(), vec![step(*code, *lost)]));
         Operation {
@@ -182,32 +176,11 @@ mod tests {
     }
 
     fn way(name: &str, operations: Vec<Operation>) -> Way {
-        Way {
-            name: name.into(),
-            summary: String::new(),
-            made_by: "helm3".into(),
-            flags: Vec::new(),
-            prepare: Vec::new(),
-            afterwards: Vec::new(),
-            loses_already: Vec::new(),
-            operations,
-        }
+        Way { name: name.into(), ..sample::way(operations) }
     }
 
     fn said(ways: Vec<Way>, findings: &[Finding]) -> String {
-        let rehearsal = Rehearsal {
-            actor: "helm3".into(),
-            version: "3.22".into(),
-            start: Start::BuiltIn,
-            population: Vec::new(),
-            alive: Vec::new(),
-            unserved: Vec::new(),
-            doubts: Vec::new(),
-            secrets: Default::default(),
-            origins: Vec::new(),
-            obstacle: String::new(),
-            ways,
-        };
+        let rehearsal = sample::rehearsal(ways);
         answer(&[rehearsal], &Known::new([].iter(), findings))
     }
 

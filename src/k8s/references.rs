@@ -60,15 +60,20 @@ impl Reference {
     /// Whether an object has what is referred to. One that holds nothing at all is taken to be filled by somebody.
     #[must_use]
     pub fn is_met_by(&self, object: &Value) -> bool {
-        let tables = || {
-            ["data", "binaryData", "stringData"]
-                .into_iter()
-                .filter_map(|field| object.get(field)?.as_object())
-        };
-        self.key.is_empty()
-            || tables().all(serde_json::Map::is_empty)
-            || tables().any(|table| table.contains_key(&self.key))
+        // The keys of a token come from its controller.
+        let is_token = text(object, "/type") == "kubernetes.io/service-account-token";
+        is_token || self.is_held_by(object) || tables(object).all(serde_json::Map::is_empty)
     }
+
+    /// Whether an object has what is referred to at this moment.
+    #[must_use]
+    pub fn is_held_by(&self, object: &Value) -> bool {
+        self.key.is_empty() || tables(object).any(|table| table.contains_key(&self.key))
+    }
+}
+
+fn tables(object: &Value) -> impl Iterator<Item = &serde_json::Map<String, Value>> {
+    ["data", "binaryData", "stringData"].into_iter().filter_map(|field| object.get(field)?.as_object())
 }
 
 /// What a pod of this spec refers to in its namespace, in order, each once.

@@ -34,18 +34,26 @@ impl Beginning {
     /// Looks at the cluster that a course begins with.
     #[must_use]
     pub fn new(snapshot: &Arc<Snapshot>) -> Self {
-        let presumed = unmet(snapshot).into_iter().flat_map(|(_, references)| references).collect();
+        let open = |one: &Reference| !is_met(snapshot, one);
+        let presumed =
+            references(snapshot, open).into_iter().flat_map(|(_, references)| references).collect();
         Self { snapshot: Arc::clone(snapshot), presumed }
     }
 
     /// What workloads lack after a step; `before` is the cluster before it.
     #[must_use]
     pub fn dangling(&self, before: &Snapshot, after: &Snapshot) -> Dangling {
+        let earlier = [&*self.snapshot, before];
+        let emptied = |one: &Reference| earlier.iter().any(|then| is_held(then, one)) && !is_held(after, one);
         let mut found = Dangling::default();
-        for (workload, references) in unmet(after) {
+        for (workload, references) in references(after, |one| !is_met(after, one) || emptied(one)) {
+            // A pod that runs already needs nothing more.
+            if workload.kind == "Pod" && before.find("", &workload).is_some() {
+                continue;
+            }
             let new = references.into_iter().filter(|reference| !self.presumed.contains(reference));
             let (known, unseen): (Vec<_>, Vec<_>) = new.partition(|one| {
-                [&self.snapshot, before, after].iter().any(|then| holder(then, one).is_some())
+                [&*self.snapshot, before, after].iter().any(|then| holder(then, one).is_some())
             });
             if let Some(first) = known.first() {
                 found.gone.insert(
@@ -72,15 +80,23 @@ fn holder<'s>(snapshot: &'s Snapshot, reference: &Reference) -> Option<&'s Arc<V
     snapshot.find(group, &name)
 }
 
-/// Workloads that refer to what is not there, and what that is.
-fn unmet(snapshot: &Snapshot) -> Vec<(ObjectName, Vec<Reference>)> {
+fn is_met(snapshot: &Snapshot, reference: &Reference) -> bool {
+    holder(snapshot, reference).is_some_and(|object| reference.is_met_by(object))
+}
+
+fn is_held(snapshot: &Snapshot, reference: &Reference) -> bool {
+    holder(snapshot, reference).is_some_and(|object| reference.is_held_by(object))
+}
+
+/// Workloads with those of their references that are wanted.
+fn references(snapshot: &Snapshot, wanted: impl Fn(&Reference) -> bool) -> Vec<(ObjectName, Vec<Reference>)> {
     let templates = snapshot.objects().filter_map(|object| Some((object, template(object)?)));
-    let open = templates.map(|(object, spec)| {
+    let found = templates.map(|(object, spec)| {
         let mut references = references::of_pod(text(object, "/metadata/namespace"), spec);
-        references.retain(|one| !holder(snapshot, one).is_some_and(|object| one.is_met_by(object)));
+        references.retain(&wanted);
         (k8s::object_name(object), references)
     });
-    open.filter(|(_, references)| !references.is_empty()).collect()
+    found.filter(|(_, references)| !references.is_empty()).collect()
 }
 
 /// The spec of the pods that a workload goes on making; parts of other workloads are told with those.
@@ -92,13 +108,22 @@ fn template(object: &Value) -> Option<&Value> {
             && k8s::annotation(object, HOOK).is_none()
     };
     match text(object, "/kind") {
-        "Deployment" | "StatefulSet" | "DaemonSet" | "ReplicaSet" if whole() => {
+        "Deployment" | "StatefulSet" | "DaemonSet" | "ReplicaSet" if whole() && !is_at_rest(object) => {
             object.at("/spec/template/spec")
         }
-        "CronJob" if whole() => object.at("/spec/jobTemplate/spec/template/spec"),
+        "CronJob" if whole() && !is_at_rest(object) => object.at("/spec/jobTemplate/spec/template/spec"),
+        "Pod" if whole() && !matches!(text(object, "/status/phase"), "Succeeded" | "Failed") => {
+            object.get("spec")
+        }
         "Job" if whole() && !has_ended(object) => object.at("/spec/template/spec"),
         _ => None,
     }
+}
+
+/// Whether a workload makes no pods until somebody wants some.
+fn is_at_rest(object: &Value) -> bool {
+    object.at("/spec/replicas").and_then(Value::as_i64) == Some(0)
+        || object.at("/spec/suspend") == Some(&Value::Bool(true))
 }
 
 fn is_controlled(object: &Value) -> bool {
@@ -140,6 +165,25 @@ mod tests {
         Beginning::new(&begin).dangling(&begin, &snapshot(end))
     }
 
+    fn all(object: Arc<Value>) -> Vec<(ObjectName, Vec<Reference>)> {
+        references(&snapshot(&[object]), |_| true)
+    }
+
+    #[test]
+    fn a_key_that_was_there_is_missed_also_where_nothing_is_left() {
+        let reads = json!({"env": [{"valueFrom": {"secretKeyRef": {"name": "tls", "key": "k"}}}]});
+        let mut reader = Value::clone(&deployment("tls"));
+        reader["spec"]["template"]["spec"]["containers"] = json!([reads]);
+        let (reader, mut full) = (Arc::new(reader), Value::clone(&secret("tls")));
+        full["data"] = json!({"k": ""});
+        let found = after(&[Arc::clone(&reader), Arc::new(full)], &[Arc::clone(&reader), secret("tls")]);
+        assert_eq!(found.gone.len(), 1);
+        assert_eq!(
+            after(&[Arc::clone(&reader), secret("tls")], &[reader, secret("tls")]),
+            Dangling::default()
+        );
+    }
+
     #[test]
     fn what_was_there_and_is_not_any_more_keeps_pods_from_starting() {
         let found = after(&[deployment("tls"), secret("tls")], &[deployment("tls")]);
@@ -172,8 +216,11 @@ mod tests {
         let mut hook = Value::clone(&deployment("tls"));
         hook["kind"] = json!("Job");
         hook["metadata"]["annotations"] = json!({HOOK: "pre-upgrade"});
-        assert!(unmet(&snapshot(&[Arc::new(hook)])).is_empty());
-        assert!(unmet(&snapshot(&[Arc::new(part)])).is_empty());
-        assert!(unmet(&snapshot(&[Arc::new(job)])).is_empty());
+        assert!(all(Arc::new(hook)).is_empty());
+        assert!(all(Arc::new(part)).is_empty());
+        assert!(all(Arc::new(job)).is_empty());
+        let mut idle = Value::clone(&deployment("tls"));
+        idle["spec"]["replicas"] = json!(0);
+        assert!(all(Arc::new(idle)).is_empty());
     }
 }

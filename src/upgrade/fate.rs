@@ -254,12 +254,19 @@ pub fn lost(before: &Snapshot, events: &[Event], release_namespace: &str) -> Vec
 
 fn is_visible(name: &ObjectName, object: &Value, release_namespace: &str) -> bool {
     let own = match name.kind.as_str() {
-        "Pod" => name.namespace == release_namespace,
+        "Pod" => name.namespace == release_namespace || is_replaceable(object),
         "Job" => k8s::annotation(object, HOOK).is_some() || k8s::annotation(object, RELEASE_NAME).is_some(),
         _ => false,
     };
     let kind = name.kind.as_str();
     (LASTING.contains(&kind) || WORK.contains(&kind)) && !own || is_foreign(name, object)
+}
+
+/// Whether a pod's controller makes another one in its place: what counts then is whether the workload lives.
+fn is_replaceable(pod: &Value) -> bool {
+    let owners = pod.at("/metadata/ownerReferences").and_then(Value::as_array).into_iter().flatten();
+    let mut kinds = owners.filter(|owner| owner.get("controller") == Some(&Value::Bool(true)));
+    kinds.any(|owner| matches!(k8s::text(owner, "/kind"), "ReplicaSet" | "StatefulSet" | "DaemonSet"))
 }
 
 /// Whether an object was made by a user: no release has it, no hook, no controller, no cluster made it.
@@ -350,7 +357,9 @@ mod tests {
             "6",
             &json!({"metadata": {"ownerReferences": [{"controller": true}]}}),
         );
-        let before = Snapshot::new(vec![crd, widget, pod, secret, own, made]);
+        let rolled = json!({"metadata": {"ownerReferences": [{"kind": "ReplicaSet", "controller": true}]}});
+        let rolled = object("Pod", "rolled", "7", &rolled);
+        let before = Snapshot::new(vec![crd, widget, pod, secret, own, made, rolled]);
         let events = events(&before, &Snapshot::default());
         let names =
             |namespace| lost(&before, &events, namespace).iter().map(ToString::to_string).collect::<Vec<_>>();

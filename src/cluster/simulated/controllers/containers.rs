@@ -137,7 +137,7 @@ fn field(pod: &Value, path: &str) -> String {
 
 /// What is said of an object that a program needs and nobody has seen.
 pub(super) fn unseen(kind: &str, namespace: &str, name: &str) -> String {
-    format!("{kind} {namespace}/{name} is neither in the charts nor in the state")
+    format!("{kind} {namespace}/{name} is not there when it runs, unless your cluster has it")
 }
 
 /// Keys and texts of a ConfigMap or Secret.

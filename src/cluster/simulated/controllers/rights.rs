@@ -24,10 +24,11 @@ pub(super) fn changes(api: &Api<'_>, user: &str) -> String {
         let is_seen = name == "default" || api.get("", "ServiceAccount", namespace, name).is_some();
         return if is_seen { "nothing" } else { "whatever its ServiceAccount may" }.to_owned();
     }
-    let lines: Vec<String> = granted
-        .into_iter()
-        .map(|(resource, verbs)| format!("{resource} ({})", verbs.into_iter().collect::<Vec<_>>().join(", ")))
-        .collect();
+    let line = |(resource, verbs): (String, BTreeSet<String>)| {
+        let verbs = verbs.into_iter().collect::<Vec<_>>().join(", ");
+        if verbs.is_empty() { resource } else { format!("{resource} ({verbs})") }
+    };
+    let lines: Vec<String> = granted.into_iter().map(line).collect();
     lines.join("; ")
 }
 
@@ -54,6 +55,11 @@ fn collect(api: &Api<'_>, binding: &Value, granted: &mut BTreeMap<String, BTreeS
         namespace,
         text(binding, "/roleRef/name"),
     );
+    if role.is_none() {
+        // Roles that every cluster has are in no chart and seldom in a state.
+        let (kind, name) = (text(binding, "/roleRef/kind"), text(binding, "/roleRef/name"));
+        granted.entry(format!("whatever {kind} {name} allows")).or_default();
+    }
     let rules = role.and_then(|r| r.get("rules")?.as_array());
     for rule in rules.into_iter().flatten() {
         let strings = |field: &str| {

@@ -67,7 +67,7 @@ pub(super) fn write(api: &mut Api<'_>, object: &Value, status: Value) -> bool {
         return true;
     }
     let changed = match catalogue::by_kind(&Gvk::of(object).group, text(object, "/kind")) {
-        Some(_) => outline(object, status),
+        Some(_) => outline(object, &status),
         None => {
             let mut changed = object.clone();
             changed["status"] = status;
@@ -79,7 +79,7 @@ pub(super) fn write(api: &mut Api<'_>, object: &Value, status: Value) -> bool {
 
 /// What says which object a status is for. Real controllers send the whole object; of a built-in one the server takes the
 /// status alone, so a copy of the rest would be for nothing.
-fn outline(object: &Value, status: Value) -> Value {
+fn outline(object: &Value, status: &Value) -> Value {
     let mut metadata = Map::new();
     for field in ["name", "namespace", "resourceVersion", "uid"] {
         let value = object.get("metadata").and_then(|metadata| metadata.get(field));

@@ -13,6 +13,7 @@ use crate::k8s::text;
 
 mod access;
 mod admit;
+mod allocation;
 mod body;
 mod defaults;
 mod delete;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
+use super::allocation::Asked;
 use super::body::{self, Decoded};
 use super::metadata::{self, Birth};
 use super::read::in_version;
@@ -42,6 +43,7 @@ impl Simulated {
         let birth =
             Birth { uid: self.next_uid(), suffix: self.next_suffix(), now: clock::timestamp(self.now) };
         let name = metadata::prepare_create(target, request, &mut object, &birth)?;
+        let asked = Asked::of(&object);
         defaults::defaults(target, &mut object, None);
         self.own(write, None, &mut object);
         self.plug(target, request, &object)?;
@@ -53,6 +55,10 @@ impl Simulated {
             let terminating = existing.at("/metadata/deletionTimestamp").is_some();
             let refuse = if terminating { Refusal::being_deleted } else { Refusal::already_exists };
             return Err(refuse(target, &name));
+        }
+        let taken = asked.map(|asked| self.taken(&asked)).unwrap_or_default();
+        if !taken.is_empty() {
+            return Err(Refusal::invalid(target, &name, &taken));
         }
         if request.dry_run {
             return Ok(Response { status: 201, body: Arc::new(object), warnings });

@@ -28,7 +28,7 @@ const REGISTER: &[(&str, Builtin)] = &[
     ("command", command),
     ("continue", next_turn),
     ("cp", tools::copy),
-    ("curl", download),
+    ("curl", curl),
     ("cut", lines::cut),
     ("date", date),
     ("dirname", tools::dirname),
@@ -85,7 +85,7 @@ const REGISTER: &[(&str, Builtin)] = &[
     ("unset", unset),
     ("wait", nothing),
     ("wc", lines::count),
-    ("wget", download),
+    ("wget", wget),
     ("which", which),
     ("xargs", tools::xargs),
     ("yum", download),
@@ -126,6 +126,43 @@ fn download(shell: &mut Shell<'_>, arguments: &[String], streams: &Streams) -> F
         return Ok(0);
     }
     shell.complain(streams, "temporary error (try again later)", 1)
+}
+
+/// Flags of `curl` that send something, or whose file decides what is sent; longer ones begin like these.
+const CURL_SENDS: &[&str] =
+    &["-d", "--data", "-F", "--form", "-T", "--upload-file", "--json", "-K", "--config"];
+
+/// Flags of `wget` that send something.
+const WGET_SENDS: &[&str] = &["--post-", "--body-"];
+
+fn curl(shell: &mut Shell<'_>, arguments: &[String], streams: &Streams) -> Flow {
+    web(shell, arguments, streams, CURL_SENDS)
+}
+
+fn wget(shell: &mut Shell<'_>, arguments: &[String], streams: &Streams) -> Flow {
+    web(shell, arguments, streams, WGET_SENDS)
+}
+
+/// A request: reading leaves things as they are, what a server makes of another one is not known.
+fn web(shell: &mut Shell<'_>, arguments: &[String], streams: &Streams, sending: &[&str]) -> Flow {
+    let sends = |word: &String| sending.iter().any(|flag| word.starts_with(flag));
+    let apart =
+        |pair: &[String]| matches!(pair, [flag, method] if METHOD.contains(&flag.as_str()) && !reads(method));
+    let joined = |word: &String| {
+        let method = ["-X", "--request=", "--method="].iter().find_map(|flag| word.strip_prefix(flag));
+        method.is_some_and(|method| !method.is_empty() && !reads(method))
+    };
+    if arguments.iter().any(|word| sends(word) || joined(word)) || arguments.windows(2).any(apart) {
+        return Err(Stop::Unknown(format!("a request that may change something: {}", arguments.join(" "))));
+    }
+    download(shell, arguments, streams)
+}
+
+/// Flags before the method of a request.
+const METHOD: &[&str] = &["-X", "--request", "--method"];
+
+fn reads(method: &str) -> bool {
+    matches!(method, "GET" | "HEAD" | "OPTIONS")
 }
 
 fn leave_loop(_: &mut Shell<'_>, arguments: &[String], _: &Streams) -> Flow {

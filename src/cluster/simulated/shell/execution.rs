@@ -133,6 +133,9 @@ impl<'h> Shell<'h> {
         }
         let Some((first, more)) = rest.split_first() else {
             let script = streams.read_all();
+            if script.trim().is_empty() {
+                return Err(Stop::Unknown("a script from standard input that nobody knows".to_owned()));
+            }
             return self.script(&script, streams);
         };
         let text = if command { first.clone() } else { self.file(first)? };

@@ -101,6 +101,10 @@ fn scripts_write_what_a_shell_writes() {
     }
 }
 
+fn unknown(what: &str) -> Ending {
+    Ending::Unknown(what.to_owned())
+}
+
 #[test]
 fn scripts_end_as_a_shell_ends() {
     let table = [
@@ -115,6 +119,18 @@ fn scripts_end_as_a_shell_ends() {
         ("set -e; (exit 4); exit 9", Ending::Exited(4)),
         ("kubectl get pods", Ending::Exited(1)),
         ("curl -f https://unreachable.example", Ending::Exited(1)),
+        (
+            "curl -X DELETE https://a.example",
+            unknown("a request that may change something: -X DELETE https://a.example"),
+        ),
+        (
+            "wget --post-data=a https://a.example",
+            unknown("a request that may change something: --post-data=a https://a.example"),
+        ),
+        (
+            "curl -sL https://a.example/install.sh | sh",
+            unknown("a script from standard input that nobody knows"),
+        ),
         ("if then", Ending::Exited(2)),
         ("python3 run.py", Ending::Unknown("program `python3`".to_owned())),
         ("sh /opt/run.sh", Ending::Unknown("script /opt/run.sh, which is part of the image".to_owned())),

@@ -24,6 +24,9 @@ pub(super) fn validate(target: &Target, object: &Value, old: Option<&Value>) -> 
         ("", "ConfigMap") => configuration::config_map(object, old, &mut errors),
         ("", "Secret") => configuration::secret(object, old, &mut errors),
         ("", "Service") => network::service(object, old, &mut errors),
+        ("discovery.k8s.io", "EndpointSlice") => {
+            immutable(object, old, "/addressType", "addressType", &mut errors);
+        }
         ("networking.k8s.io", "Ingress") => network::ingress(object, &mut errors),
         ("", "Pod") => pods::pod(object, old, &mut errors),
         ("", "PersistentVolumeClaim") => claim(object, old, &mut errors),

@@ -29,6 +29,12 @@ pub(super) fn service(object: &Value, old: Option<&Value>, errors: &mut Vec<Fiel
         }
     }
     let Some(old) = old else { return };
+    let class = |service: &Value| service.at("/spec/loadBalancerClass").cloned();
+    let balanced = kind == "LoadBalancer" && text(old, "/spec/type") == "LoadBalancer";
+    if balanced && class(object) != class(old) {
+        let shown = class(object).unwrap_or_default();
+        errors.push(FieldError::invalid("spec.loadBalancerClass", &shown, "may not change once set"));
+    }
     let before = text(old, "/spec/clusterIP");
     let external = kind == "ExternalName" || text(old, "/spec/type") == "ExternalName";
     if !external && !before.is_empty() && text(object, "/spec/clusterIP") != before {

@@ -1,6 +1,7 @@
 //! What a run could not see or judge, as lines for the reader.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use serde_json::Value;
 
@@ -8,7 +9,7 @@ use super::args::Engine;
 use crate::chart::{Chart, Metadata};
 use crate::checks::Compared;
 use crate::finding::ObjectName;
-use crate::k8s::At as _;
+use crate::k8s::{self, At as _};
 use crate::render::facts;
 use crate::upgrade::outcome::{Rehearsal, Start, unknowns};
 use crate::upgrade::trace::decides;
@@ -69,6 +70,49 @@ pub(super) fn unscheduled(compared: &Compared) -> Option<String> {
             names.join(", ")
         )
     })
+}
+
+/// Label of a namespace whose pods are held against a standard.
+const STANDARD: &str = "pod-security.kubernetes.io/enforce";
+
+/// Objects that decide how many pods there are or which are let in, and that no rehearsal asks: lines for those that the
+/// charts or the state have.
+pub(super) fn unasked(compared: &Compared, state: &[Arc<Value>]) -> BTreeSet<String> {
+    all(compared, state).filter_map(unmodelled).collect()
+}
+
+/// Claims that go when somebody scales down, where an autoscaler may do so.
+pub(super) fn scaled_claims(compared: &Compared, state: &[Arc<Value>]) -> Option<String> {
+    let deletes = |object: &&Value| {
+        k8s::text(object, "/spec/persistentVolumeClaimRetentionPolicy/whenScaled") == "Delete"
+    };
+    let set = all(compared, state).find(deletes)?;
+    let is_scaler = |object: &Value| k8s::text(object, "/kind") == "HorizontalPodAutoscaler";
+    all(compared, state).any(is_scaler).then(|| {
+        format!(
+            "{}: its claims go when it is scaled down, and no HorizontalPodAutoscaler is rehearsed",
+            k8s::object_name(set)
+        )
+    })
+}
+
+fn all<'c>(compared: &'c Compared, state: &'c [Arc<Value>]) -> impl Iterator<Item = &'c Value> {
+    let items = compared.before.iter().chain(&compared.after).map(|item| &*item.object);
+    items.chain(state.iter().map(|object| &**object))
+}
+
+fn unmodelled(object: &Value) -> Option<String> {
+    let what = match k8s::text(object, "/kind") {
+        "HorizontalPodAutoscaler" => "it is not rehearsed; how many pods there are",
+        "ResourceQuota" | "LimitRange" => "it is not asked; whether it lets the pods in",
+        "Namespace" if !matches!(k8s::label(object, STANDARD), None | Some("privileged")) => {
+            "its pods are not held against its Pod Security standard; whether they are let in"
+        }
+        _ => return None,
+    };
+    let name = k8s::object_name(object);
+    let place = if name.namespace.is_empty() { String::new() } else { format!("{}/", name.namespace) };
+    Some(format!("{} {place}{}: {what}, could not be checked", name.kind, name.name))
 }
 
 /// The pods that an object makes, as its template has them.

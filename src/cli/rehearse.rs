@@ -56,7 +56,8 @@ fn pair(
         let options = pair.options(part.actor.version(), &limits);
         let before = renderer.render(&part.plan.before, &part.plan.values_before, &options);
         before.map_or(Ok(()), |before| given.placed(&before))?;
-        doubtful = given.held(&part.plan.kubernetes)?;
+        doubtful = given.agrees(&part.plan)?;
+        doubtful.extend(given.held(&part.plan.kubernetes)?);
     }
     let rehearsals =
         engine::run(&parts, &renderer, &Arc::default(), &arguments.engine, Terminal::new(global.color))?;

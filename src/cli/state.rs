@@ -15,8 +15,10 @@ use crate::limits::Limits;
 use crate::render::Render;
 use crate::schema::{Cause, FieldError};
 use crate::source::directory;
+use crate::upgrade::actors::Subject;
 use crate::upgrade::outcome::Rehearsal;
-use crate::upgrade::rehearse::State;
+use crate::upgrade::rehearse::{Plan, State, recorded, releases};
+use crate::upgrade::release::{Release, Status};
 
 /// A state and where its objects stand.
 pub(crate) struct Given {
@@ -101,6 +103,47 @@ impl Given {
             ));
         }
         Ok(lines)
+    }
+
+    /// Whether the release that the state records is the one on the command line; lines on what it can't tell.
+    pub(crate) fn agrees(&self, plan: &Plan) -> Result<Vec<String>, Error> {
+        let Subject { release, namespace } = &plan.subject;
+        let recorded = recorded(&self.state.objects, &plan.subject);
+        let last = |one: &&Release| (one.status == Status::Deployed, one.revision);
+        let Some(installed) = recorded.iter().max_by_key(last) else { return self.of_others(plan) };
+        let (known, named) = (&installed.render.chart.metadata, &plan.before.metadata);
+        if (&known.name, &known.version) == (&named.name, &named.version) {
+            return Ok(Vec::new());
+        }
+        let message = format!(
+            "{}: release {release} in {namespace} was made from chart {} {}, and the old chart is {} {}",
+            self.state.name, known.name, known.version, named.name, named.version
+        );
+        Err(Error::new(message).hint("Name the chart that is installed as BEFORE, or take the release's records (Secrets of type helm.sh/release.v1) out of the state."))
+    }
+
+    /// A state with records of other releases alone hints at a release or namespace that was not meant; where one of them
+    /// is of the same chart, there is no doubt.
+    fn of_others(&self, plan: &Plan) -> Result<Vec<String>, Error> {
+        let Subject { release, namespace } = &plan.subject;
+        let others: Vec<Subject> = releases(&self.state.objects)
+            .into_iter()
+            .map(|(namespace, release)| Subject { release, namespace })
+            .collect();
+        let named: Vec<String> =
+            others.iter().map(|one| format!("{} in {}", one.release, one.namespace)).collect();
+        let line = format!(
+            "release {release} in {namespace}: the state has no record of it, only of {}",
+            named.join(", ")
+        );
+        let name = &plan.before.metadata.name;
+        let is_same = |one: &Release| one.render.chart.metadata.name == *name;
+        if others.iter().any(|one| recorded(&self.state.objects, one).iter().any(is_same)) {
+            let hint = "Name the installed release by --release and -n, or take the records of the others (Secrets of type helm.sh/release.v1) out of the state.";
+            return Err(Error::new(format!("{}: {line}", self.state.name)).hint(hint));
+        }
+        let line = format!("{line}; the old chart was installed under that name first");
+        Ok(if others.is_empty() { Vec::new() } else { vec![line] })
     }
 
     /// Objects that no rehearsal has, because their owners are not in the state: as in a cluster they are deleted at once.

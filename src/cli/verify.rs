@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use serde_json::Value;
 
 use super::args::{self, Demo, Engine, EngineFlags, Gate, Global, OutputFlags, Verify};
-use super::blind::{impure, not_checked, unscheduled};
+use super::blind::{impure, not_checked, scaled_claims, unasked, unscheduled};
 use super::engine::{self, Part};
 use super::exit::{Error, Exit};
 use super::pair::Pair;
@@ -68,6 +68,10 @@ fn verify(pair: &Pair, flags: &EngineFlags, gate: &OutputFlags, global: &Global)
     let given = flags.state.as_deref().map(|path| state::read(path, &limits)).transpose()?;
     let renderer = Renders::new(Engines, limits.clone());
     let parts = parts(pair, flags, given.as_ref().map(|given| &given.state), global)?;
+    // Before anything is rehearsed on a state that is another release's.
+    if let (Some(given), Some(part)) = (&given, parts.last()) {
+        given.agrees(&part.plan)?;
+    }
     let sizes = Arc::new(Sizes::default());
     let set_up = || Scenery::new(pair, &parts, &renderer, given.as_ref(), &limits);
     let rehearse = || engine::run(&parts, &renderer, &sizes, flags, Terminal::new(global.color));
@@ -202,7 +206,8 @@ impl<'p> Scenery<'p> {
             .render(&plan.before, &plan.values_before, &options)
             .map_err(refused(&pair.before.info.reference))?;
         given.map_or(Ok(()), |given| given.placed(&before))?;
-        let doubtful = given.map_or(Ok(Vec::new()), |given| given.held(&plan.kubernetes))?;
+        let mut doubtful = given.map_or(Ok(Vec::new()), |given| given.agrees(plan))?;
+        doubtful.extend(given.map_or(Ok(Vec::new()), |given| given.held(&plan.kubernetes))?);
         let answers = lookups::installed(&state, &before);
         let upgrade = Options { revision: 2, is_upgrade: true, answers, ..options };
         let after = renderer
@@ -309,6 +314,7 @@ impl<'p> Scenery<'p> {
         }
         if engine == Engine::Sim {
             lines.extend(unscheduled(self.compared()));
+            lines.extend(unasked(self.compared(), &self.state));
         }
         if self.state.is_empty() {
             lines.extend(self.unpopulated(rehearsals));
@@ -324,7 +330,7 @@ impl<'p> Scenery<'p> {
     /// What the charts' templates ask of the cluster, the clock or chance: a rehearsal knows none of their answers.
     fn impure(&self) -> &[String] {
         let look = || [&self.before, &self.after].into_iter().filter_map(|render| impure(&render.chart));
-        self.impure.get_or_init(|| look().collect())
+        self.impure.get_or_init(|| look().chain(scaled_claims(self.compared(), &self.state)).collect())
     }
 
     /// Kinds of the old chart of which the built-in population has no object.

@@ -54,7 +54,7 @@ pub fn markdown(text: &str) -> String {
 #[must_use]
 pub fn markdown_with_code(text: &str) -> String {
     let parts: Vec<&str> = text.split('`').collect();
-    if parts.len() % 2 == 0 {
+    if parts.len().is_multiple_of(2) {
         return markdown(text);
     }
     let part = |(n, part): (usize, &&str)| if n % 2 == 0 { markdown(part) } else { code_span(part) };

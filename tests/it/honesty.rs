@@ -112,6 +112,51 @@ fn pods_that_refer_to_what_is_not_there_are_not_safe() {
 }
 
 #[test]
+fn small_charts_end_as_on_a_real_cluster() {
+    let dir = tempfile::tempdir().unwrap();
+    let named = |kind: &str, more: &str| format!("apiVersion: v1\nkind: {kind}\nmetadata: {{name: {more}\n");
+    let service = |name: &str| {
+        named(
+            "Service",
+            &format!("{name}}}\nspec: {{type: NodePort, ports: [{{port: 80, nodePort: 30080}}]}}"),
+        )
+    };
+    let key = ", env: [{name: A, valueFrom: {configMapKeyRef: {name: plain, key: a}}}]";
+    let elsewhere = |image: &str| {
+        deployment("", "")
+            .replace("{name: web}", "{name: web, namespace: kube-system}")
+            .replace("web:1", image)
+    };
+    let pod = named(
+        "Pod",
+        "bare}\nspec: {containers: [{name: c, image: 'a:1', envFrom: [{configMapRef: {name: none}}]}]}",
+    );
+    let set = "apiVersion: apps/v1\nkind: StatefulSet\nmetadata: {name: db}\nspec:\n  selector: {matchLabels: {a: b}}\n  serviceName: db\n  persistentVolumeClaimRetentionPolicy: {whenScaled: Delete}\n  template:\n    metadata: {labels: {a: b}}\n    spec: {containers: [{name: c, image: 'db:1'}]}\n";
+    let scaler = "apiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\nmetadata: {name: db}\nspec: {maxReplicas: 2, scaleTargetRef: {apiVersion: apps/v1, kind: StatefulSet, name: db}}\n";
+    let request = hook("[sh, -c, 'curl -X DELETE https://kubernetes.default.svc/api/v1/namespaces/a']");
+    let cases = [
+        (elsewhere("web:1"), elsewhere("web:2"), 0, "taken for granted"),
+        (service("one"), service("two"), 2, "provided port is already allocated"),
+        (
+            CONFIG.to_owned() + "---\n" + &deployment("", key),
+            CONFIG.replace("{a: b}", "{}") + "---\n" + &deployment("", key),
+            2,
+            "key a of ConfigMap ns/plain is not there (any more)",
+        ),
+        (CONFIG.to_owned(), pod, 1, "Pod/ns/bare refers to ConfigMap ns/none"),
+        (set.to_owned(), format!("{set}---\n{scaler}"), 1, "no HorizontalPodAutoscaler is rehearsed"),
+        (CONFIG.to_owned(), format!("{CONFIG}---\n{request}"), 1, "a request that may change something"),
+    ];
+    for (n, (before, after, exit, told)) in cases.iter().enumerate() {
+        let old = chart(dir.path(), &format!("1.1.{n}"), &[("a.yaml", before)]);
+        let new = chart(dir.path(), &format!("2.1.{n}"), &[("a.yaml", after)]);
+        let output = run(&["verify", &old, &new, "-n", "ns", "-o", "json", "--actor", "helm4"]);
+        assert_eq!(output.status.code(), Some(*exit), "{told}: {}", all(&output));
+        assert!(all(&output).contains(told), "{told}: {}", all(&output));
+    }
+}
+
+#[test]
 fn a_hook_whose_account_or_secret_nobody_has_seen_is_not_safe() {
     let dir = tempfile::tempdir().unwrap();
     let before = chart(dir.path(), "1.0.0", &[("c.yaml", CONFIG)]);

@@ -2,7 +2,7 @@
 //! people hand it in, against one on which it was not.
 
 use std::path::{Path, PathBuf};
-use std::process::Command as Process;
+use std::process::{Command as Process, Output};
 use std::sync::Arc;
 
 use seatrial::chart::{Chart, Helm, Values};
@@ -187,7 +187,8 @@ fn write_state(objects: &[Arc<Value>], form: Form, at: &Path) {
 
 /// Exit code and report of `verify` from 2.2.1 to 2.3.0 by one actor.
 #[expect(clippy::disallowed_methods, reason = "the program is tested from outside")]
-fn verify(cluster: &mut Cluster, form: Form, actor: &str, more: &[&str]) -> (i32, Value) {
+/// Runs the program on two versions with the state of a cluster.
+fn run(cluster: &mut Cluster, form: Form, versions: [&str; 2], more: &[&str]) -> Output {
     let directory = tempfile::tempdir().unwrap();
     let state = directory.path().join("state");
     write_state(&cluster.objects(), form, &state);
@@ -195,10 +196,13 @@ fn verify(cluster: &mut Cluster, form: Form, actor: &str, more: &[&str]) -> (i32
         cluster.shared.join(format!("charts-cache/kubeflow-trainer-{version}.tgz")).display().to_string()
     };
     let mut program = Process::new(env!("CARGO_BIN_EXE_seatrial"));
-    program.args(["verify", &file("2.2.1"), &file("2.3.0"), "--actor", actor, "-n", NAMESPACE]);
-    program.args(["--release", RELEASE, "--set", "runtimes.defaultEnabled=true", "-o", "json"]);
-    program.args(more).arg("--state").arg(&state).env_remove("KUBECONFIG");
-    let output = program.output().unwrap();
+    program.arg("verify").args(versions.map(file)).args(["-n", NAMESPACE, "-o", "json"]).args(more);
+    program.arg("--state").arg(&state).env_remove("KUBECONFIG").output().unwrap()
+}
+
+fn verify(cluster: &mut Cluster, form: Form, actor: &str, more: &[&str]) -> (i32, Value) {
+    let flags = ["--actor", actor, "--set", "runtimes.defaultEnabled=true"];
+    let output = run(cluster, form, ["2.2.1", "2.3.0"], &[&flags, more].concat());
     let report = serde_json::from_slice(&output.stdout)
         .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&output.stderr)));
     (output.status.code().unwrap(), report)
@@ -237,6 +241,26 @@ fn definitions_outside_the_release_keep_everything() {
     ] {
         keeps_everything(&mut cluster, form, actor, &["--set-after", "crds.enabled=false"]);
     }
+}
+
+#[test]
+fn a_state_of_another_chart_or_release_is_told() {
+    let Some(shared) = shared() else { return };
+    let mut cluster = Cluster::new(&shared);
+    let other_chart = run(&mut cluster, Form::Everything, ["2.1.0", "2.3.0"], &["--actor", "helm3"]);
+    let said = String::from_utf8_lossy(&other_chart.stderr).into_owned();
+    assert_eq!(other_chart.status.code(), Some(1), "{said}");
+    assert!(
+        said.contains(
+            "was made from chart kubeflow-trainer 2.2.1, and the old chart is kubeflow-trainer 2.1.0"
+        ),
+        "{said}"
+    );
+    let flags = ["--actor", "helm3", "--release", "other"];
+    let other_release = run(&mut cluster, Form::Everything, ["2.2.1", "2.3.0"], &flags);
+    let said = String::from_utf8_lossy(&other_release.stderr).into_owned();
+    assert_eq!(other_release.status.code(), Some(1), "{said}");
+    assert!(said.contains("no record of it, only of kubeflow-trainer in kubeflow-system"), "{said}");
 }
 
 #[test]

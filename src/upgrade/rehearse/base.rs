@@ -12,7 +12,7 @@ use crate::finding::ObjectName;
 use crate::k8s::{self, At as _, Gvk};
 use crate::render::Manifest;
 use crate::upgrade::actors::helm::{Dialect, Flags, RELEASE_NAME};
-use crate::upgrade::actors::{self, Actor, Command, Workshop};
+use crate::upgrade::actors::{self, Actor, Command, Subject, Workshop};
 use crate::upgrade::course::{Course, Order};
 use crate::upgrade::outcome::Origin;
 use crate::upgrade::release::{ApplyMethod, Release};
@@ -118,22 +118,42 @@ const SETTLING: f64 = 60.0;
 
 /// What the name of every record of a release begins with.
 fn record_prefix(plan: &Plan) -> String {
-    format!("sh.helm.release.v1.{}.v", plan.subject.release)
+    format!("{RECORD}{}.v", plan.subject.release)
 }
 
 /// The last revision among handed-in objects, where it can be read.
 fn last_record(objects: &[Value], plan: &Plan) -> Option<Release> {
-    let prefix = record_prefix(plan);
+    recorded(objects, &plan.subject).into_iter().max_by_key(|release| release.revision)
+}
+
+/// The revisions of a release that handed-in objects record, as far as they can be read.
+#[must_use]
+pub fn recorded(objects: &[Value], subject: &Subject) -> Vec<Release> {
+    let prefix = format!("{RECORD}{}.v", subject.release);
     let secrets = objects.iter().filter(|object| {
         let name = k8s::object_name(object);
-        name.kind == "Secret" && name.name.starts_with(&prefix) && name.namespace == plan.subject.namespace
+        name.kind == "Secret" && name.name.starts_with(&prefix) && name.namespace == subject.namespace
     });
     let releases = secrets.filter_map(|secret| {
         let text = record::unbase64(k8s::text(secret, "/data/release"))?;
         record::decode(&String::from_utf8(text).ok()?).ok()
     });
-    releases.max_by_key(|release| release.revision)
+    releases.collect()
 }
+
+/// The releases that handed-in objects have records of: namespace and name.
+#[must_use]
+pub fn releases(objects: &[Value]) -> BTreeSet<(String, String)> {
+    let secrets = objects.iter().map(k8s::object_name).filter(|name| name.kind == "Secret");
+    let released = secrets.filter_map(|secret| {
+        let (release, _) = secret.name.strip_prefix(RECORD)?.rsplit_once(".v")?;
+        Some((secret.namespace.clone(), release.to_owned()))
+    });
+    released.collect()
+}
+
+/// What the names of Helm's records begin with.
+const RECORD: &str = "sh.helm.release.v1.";
 
 /// Whether handed-in objects hold what a release runs, so that nothing has to be installed first: its workloads, or, when it
 /// has none, any of its objects.

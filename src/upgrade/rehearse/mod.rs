@@ -23,7 +23,7 @@ mod real;
 mod roads;
 mod trial;
 
-pub use base::Shared;
+pub use base::{Shared, recorded, releases};
 pub use gate::gates;
 pub use real::rehearse_real;
 pub use trial::is_natural;

@@ -204,6 +204,33 @@ fn controllers_wake_up_when_they_are_due() {
     assert!((cluster.now() - 8.0).abs() < 1e-9);
 }
 
+/// Is always due.
+#[derive(Clone)]
+struct Restless;
+
+impl Controller for Restless {
+    fn name(&self) -> &'static str {
+        "restless"
+    }
+
+    fn run(&mut self, api: &mut Api<'_>) -> Option<f64> {
+        Some(api.now())
+    }
+
+    fn fork(&self) -> Box<dyn Controller> {
+        Box::new(self.clone())
+    }
+}
+
+#[test]
+fn time_goes_on_beside_controllers_that_never_rest() {
+    let mut cluster = Simulated::new("v1.34.3");
+    cluster.add_controller(Box::new(Restless));
+    cluster.wait(4.0).unwrap();
+    assert!((cluster.now() - 4.0).abs() < 1e-9);
+    assert!(cluster.take_notes().iter().any(|note| note.contains("did not come to rest")));
+}
+
 #[test]
 fn a_thousand_reads_and_writes_beside_a_large_definition_are_quick() {
     let mut large = crd();

@@ -1,6 +1,6 @@
-//! Go's runes and string literals, as packages `unicode`, `utf8` and `strconv` have them: what is copied from Go quotes with
-//! them.
+//! What of Go others rest on: runes and string literals, as packages `unicode`, `utf8` and `strconv` have them, and durations.
 
+pub mod duration;
 pub mod quote;
 mod unicode;
 

@@ -8,6 +8,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use crate::go;
 use crate::schema::version::KubeVersion;
 
 /// Formats of strings in every version; a format is looked up without its dashes.
@@ -168,7 +169,7 @@ fn is_date_time(text: &str) -> bool {
 
 /// A duration in nanoseconds: Go's form, or words as in `3 weeks`.
 pub(super) fn parse_duration(text: &str) -> Option<i64> {
-    if let Some(nanos) = go_duration(text) {
+    if let Ok(nanos) = go::duration::parse(text) {
         return Some(nanos);
     }
     let mut total: i64 = 0;
@@ -199,44 +200,6 @@ fn loose_unit(unit: &str) -> Option<i64> {
     let fits =
         |names: &[&str]| names.contains(&unit) || names.last().is_some_and(|last| unit.starts_with(last));
     UNITS.iter().find(|(names, _)| fits(names)).map(|(_, nanos)| *nanos)
-}
-
-/// Go's `time.ParseDuration`.
-fn go_duration(text: &str) -> Option<i64> {
-    let (negative, mut rest) = match text.as_bytes().first()? {
-        b'-' => (true, text.get(1..)?),
-        b'+' => (false, text.get(1..)?),
-        _ => (false, text),
-    };
-    if rest == "0" {
-        return Some(0);
-    }
-    let mut total = 0_f64;
-    if rest.is_empty() {
-        return None;
-    }
-    while !rest.is_empty() {
-        let end = rest.find(|c: char| !c.is_ascii_digit() && c != '.').filter(|end| *end > 0)?;
-        let number: f64 = rest.get(..end)?.parse().ok()?;
-        rest = rest.get(end..)?;
-        let end = rest.find(|c: char| c.is_ascii_digit() || c == '.').unwrap_or(rest.len());
-        total += number * go_unit(rest.get(..end)?)?;
-        rest = rest.get(end..)?;
-    }
-    let signed = if negative { -total } else { total };
-    (signed.abs() <= i64::MAX as f64).then_some(signed as i64)
-}
-
-fn go_unit(unit: &str) -> Option<f64> {
-    match unit {
-        "ns" => Some(1.0),
-        "us" | "µs" | "μs" => Some(1e3),
-        "ms" => Some(1e6),
-        "s" => Some(1e9),
-        "m" => Some(6e10),
-        "h" => Some(3.6e12),
-        _ => None,
-    }
 }
 
 /// An address with or without a name in front; close to Go's `mail.ParseAddress`.

@@ -2,6 +2,7 @@
 
 use super::dialect::Dialect;
 use crate::cluster::Propagation;
+use crate::go;
 
 /// `--server-side`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -309,42 +310,14 @@ fn wait(value: Option<&str>, dialect: Dialect) -> Result<Wait, FlagError> {
 
 /// Seconds of a Go duration such as `30s`, `5m`, `1h30m` or `-.5s`.
 ///
-/// Source: Go 1.26, `time/format.go`, `ParseDuration`.
-///
 /// # Errors
 /// Text that is no duration.
 pub fn seconds(text: &str) -> Result<f64, FlagError> {
-    let told =
-        |what: String| FlagError(format!("invalid argument \"{text}\" for \"--timeout\" flag: time: {what}"));
-    let bad = || told(format!("invalid duration \"{text}\""));
-    let (sign, unsigned) = match text.strip_prefix('-') {
-        Some(rest) => (-1.0, rest),
-        None => (1.0, text.strip_prefix('+').unwrap_or(text)),
-    };
-    if unsigned == "0" {
-        return Ok(0.0);
-    }
-    let (mut total, mut rest) = (0.0, unsigned);
-    while !rest.is_empty() {
-        let end = rest.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(rest.len());
-        let (figure, tail) = rest.split_at(end);
-        let (unit, tail) =
-            tail.split_at(tail.find(|c: char| c.is_ascii_digit() || c == '.').unwrap_or(tail.len()));
-        let figure: f64 = figure.parse().map_err(|_| bad())?;
-        total += figure
-            * match unit {
-                "ns" => 1e-9,
-                "us" | "µs" | "μs" => 1e-6,
-                "ms" => 1e-3,
-                "s" => 1.0,
-                "m" => 60.0,
-                "h" => 3600.0,
-                "" => return Err(told(format!("missing unit in duration \"{text}\""))),
-                _ => return Err(told(format!("unknown unit \"{unit}\" in duration \"{text}\""))),
-            };
-        rest = tail;
-    }
-    if unsigned.is_empty() { Err(bad()) } else { Ok(sign * total) }
+    let nanos = go::duration::parse(text)
+        .map_err(|why| FlagError(format!("invalid argument \"{text}\" for \"--timeout\" flag: {why}")))?;
+    #[expect(clippy::cast_precision_loss, reason = "nobody waits for so long that a nanosecond counts")]
+    let nanos = nanos as f64;
+    Ok(nanos / 1e9)
 }
 
 #[cfg(test)]

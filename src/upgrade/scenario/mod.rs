@@ -17,6 +17,7 @@ mod lines;
 mod outcomes;
 mod play;
 mod vet;
+mod written;
 
 pub use outcomes::explore;
 pub use play::{Inputs, Typed, play, play_through};

@@ -3,14 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::vet::{CASCADES, PATCHES, Seen, dialect, unknown, unrendered};
+use super::written::{object_name, values};
 use super::{
     Apply, Create, Delete, Deployment, Patch, Played, Population, Scenario, ScenarioError, Stage, Tagging,
     lines,
 };
-use crate::chart::set::{Style, parse_into};
 use crate::chart::{Chart, Values};
 use crate::cluster::simulated::Conditions;
 use crate::cluster::{Exchange, PatchType, Propagation, Unreachable};
@@ -18,7 +18,6 @@ use crate::finding::ObjectName;
 use crate::k8s::manifests::{self, Manifest};
 use crate::k8s::{self, collection};
 use crate::limits::Limits;
-use crate::render::Helm;
 use crate::upgrade::actors::helm::{Dialect, Flags, template_options};
 use crate::upgrade::actors::{Command, Subject, Terminal, Workshop};
 use crate::upgrade::course::{Course, Order};
@@ -577,36 +576,4 @@ fn noted(mut step: Step, names: &[ObjectName], written: &[String]) -> Step {
     let unmatched = written.iter().filter(|text| !matched(text));
     step.notes.extend(unmatched.map(|text| format!("{text} stands for no object at this step")));
     step
-}
-
-/// Values as Helm would hold them: numbers of files are floats, `--set` is read on top.
-pub(super) fn values(written: &Values, set: &[String], helm: Helm) -> Result<Values, ScenarioError> {
-    let mut values: Values = written.iter().map(|(key, value)| (key.clone(), floats(value))).collect();
-    for set in set {
-        parse_into(set, Style::Typed, helm, &mut values)
-            .map_err(|error| ScenarioError::new(format!("failed parsing --set data: {error}")))?;
-    }
-    Ok(values)
-}
-
-fn floats(value: &Value) -> Value {
-    match value {
-        Value::Number(number) => number.as_f64().map_or_else(|| value.clone(), |number| json!(number)),
-        Value::Array(list) => Value::Array(list.iter().map(floats).collect()),
-        Value::Object(map) => {
-            Value::Object(map.iter().map(|(key, value)| (key.clone(), floats(value))).collect())
-        }
-        _ => value.clone(),
-    }
-}
-
-/// Reads `Kind/namespace/name`; cluster-scoped objects may be written `Kind/name`.
-pub(super) fn object_name(text: &str) -> Result<ObjectName, ScenarioError> {
-    let parts: Vec<&str> = text.split('/').collect();
-    let (kind, namespace, name) = match parts.as_slice() {
-        [kind, namespace, name] => (*kind, *namespace, *name),
-        [kind, name] => (*kind, "", *name),
-        _ => return Err(ScenarioError::new(format!("{text:?} is no object; write Kind/namespace/name"))),
-    };
-    Ok(ObjectName { kind: kind.to_owned(), namespace: namespace.to_owned(), name: name.to_owned() })
 }

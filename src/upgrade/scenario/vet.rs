@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::play::{object_name, values};
+use super::written::{object_name, values};
 use super::{Patch, Scenario, ScenarioError, Stage};
 use crate::cluster::simulated::Conditions;
 use crate::k8s::{self, catalogue, form};

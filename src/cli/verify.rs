@@ -69,11 +69,12 @@ fn verify(pair: &Pair, flags: &EngineFlags, gate: &OutputFlags, global: &Global)
     let renderer = Renders::new(Engines, limits.clone());
     let parts = parts(pair, flags, given.as_ref().map(|given| &given.state), global)?;
     // Before anything is rehearsed on a state that is another release's.
-    if let (Some(given), Some(part)) = (&given, parts.last()) {
-        given.agrees(&part.plan)?;
-    }
+    let doubtful = match (&given, parts.last()) {
+        (Some(given), Some(part)) => given.agrees(&part.plan)?,
+        _ => Vec::new(),
+    };
     let sizes = Arc::new(Sizes::default());
-    let set_up = || Scenery::new(pair, &parts, &renderer, given.as_ref(), &limits);
+    let set_up = || Scenery::new(pair, &parts, &renderer, (given.as_ref(), &doubtful), &limits);
     let rehearse = || engine::run(&parts, &renderer, &sizes, flags, Terminal::new(global.color));
     let (scenery, rehearsals) = match flags.engine {
         Engine::Sim => std::thread::scope(|scope| {
@@ -186,7 +187,7 @@ impl<'p> Scenery<'p> {
         pair: &Pair,
         parts: &'p [Part],
         renderer: &dyn Renderer,
-        given: Option<&'p Given>,
+        (given, doubtful): (Option<&'p Given>, &[String]),
         limits: &Limits,
     ) -> Result<Self, Error> {
         let part = parts.last().ok_or_else(|| Error::new("no actor").hint("Name one by `--actor helm3`."))?;
@@ -206,7 +207,7 @@ impl<'p> Scenery<'p> {
             .render(&plan.before, &plan.values_before, &options)
             .map_err(refused(&pair.before.info.reference))?;
         given.map_or(Ok(()), |given| given.placed(&before))?;
-        let mut doubtful = given.map_or(Ok(Vec::new()), |given| given.agrees(plan))?;
+        let mut doubtful = doubtful.to_vec();
         doubtful.extend(given.map_or(Ok(Vec::new()), |given| given.held(&plan.kubernetes))?);
         let answers = lookups::installed(&state, &before);
         let upgrade = Options { revision: 2, is_upgrade: true, answers, ..options };

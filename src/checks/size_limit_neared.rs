@@ -102,7 +102,7 @@ fn record(context: &Context<'_>, findings: &mut Findings) {
     let object = ObjectName {
         kind: "Secret".to_owned(),
         namespace: context.scene.namespace.to_owned(),
-        name: format!("sh.helm.release.v1.{}.v{}", release.name, release.revision),
+        name: release.secret(),
     };
     let message =
         format!("the release record takes about {} % of the 1 MiB that a Secret holds", size * 100 / limit);

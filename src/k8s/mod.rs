@@ -144,6 +144,24 @@ pub fn condition<'v>(object: &'v Value, kind: &str) -> Option<&'v Value> {
     object.at("/status/conditions")?.as_array()?.iter().find(|condition| text(condition, "/type") == kind)
 }
 
+/// A condition of an object's status that holds, by its type.
+#[must_use]
+pub fn held<'v>(object: &'v Value, kind: &str) -> Option<&'v Value> {
+    condition(object, kind).filter(|condition| text(condition, "/status") == "True")
+}
+
+/// The reference to the owner that controls an object.
+#[must_use]
+pub fn controller(object: &Value) -> Option<&Value> {
+    items(object, "/metadata/ownerReferences")
+        .find(|owner| owner.get("controller") == Some(&Value::Bool(true)))
+}
+
+/// The elements of a list at a JSON pointer; none where there is no list.
+pub fn items<'v>(object: &'v Value, pointer: &str) -> impl Iterator<Item = &'v Value> {
+    object.at(pointer).and_then(Value::as_array).into_iter().flatten()
+}
+
 /// One annotation's value.
 #[must_use]
 pub fn annotation<'v>(object: &'v Value, key: &str) -> Option<&'v str> {

@@ -8,7 +8,7 @@ use std::fmt;
 
 use serde_json::Value;
 
-use super::{At as _, text};
+use super::{items, text};
 
 /// Kinds that pods refer to, with their groups.
 pub const KINDS: &[(&str, &str)] = &[
@@ -96,10 +96,6 @@ pub fn of_pod(namespace: &str, spec: &Value) -> Vec<Reference> {
     found.list.sort();
     found.list.dedup();
     found.list
-}
-
-fn items<'v>(object: &'v Value, pointer: &str) -> impl Iterator<Item = &'v Value> {
-    object.at(pointer).and_then(Value::as_array).into_iter().flatten()
 }
 
 struct Found<'p> {

@@ -103,7 +103,7 @@ fn references(snapshot: &Snapshot, wanted: impl Fn(&Reference) -> bool) -> Vec<(
 fn template(object: &Value) -> Option<&Value> {
     // What a hook needs is met or missed while it runs; what is left of it afterwards makes no pods.
     let whole = || {
-        !is_controlled(object)
+        k8s::controller(object).is_none()
             && object.at("/metadata/deletionTimestamp").is_none()
             && k8s::annotation(object, HOOK).is_none()
     };
@@ -126,15 +126,8 @@ fn is_at_rest(object: &Value) -> bool {
         || object.at("/spec/suspend") == Some(&Value::Bool(true))
 }
 
-fn is_controlled(object: &Value) -> bool {
-    let owners = object.at("/metadata/ownerReferences").and_then(Value::as_array).into_iter().flatten();
-    owners.into_iter().any(|owner| owner.get("controller") == Some(&Value::Bool(true)))
-}
-
 fn has_ended(job: &Value) -> bool {
-    let holds =
-        |kind| k8s::condition(job, kind).is_some_and(|condition| text(condition, "/status") == "True");
-    holds("Complete") || holds("Failed")
+    ["Complete", "Failed"].into_iter().any(|kind| k8s::held(job, kind).is_some())
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ use crate::finding::ObjectName;
 use crate::k8s::At as _;
 use crate::k8s::{self, Gvk};
 use crate::upgrade::actors::helm::{HOOK, MANAGED_BY, RELEASE_NAME, is_typed_group};
+use crate::upgrade::release::RECORD;
 use crate::upgrade::secrets::LAST_APPLIED;
 use crate::upgrade::trace::{Action, Event};
 
@@ -264,17 +265,15 @@ fn is_visible(name: &ObjectName, object: &Value, release_namespace: &str) -> boo
 
 /// Whether a pod's controller makes another one in its place: what counts then is whether the workload lives.
 fn is_replaceable(pod: &Value) -> bool {
-    let owners = pod.at("/metadata/ownerReferences").and_then(Value::as_array).into_iter().flatten();
-    let mut kinds = owners.filter(|owner| owner.get("controller") == Some(&Value::Bool(true)));
-    kinds.any(|owner| matches!(k8s::text(owner, "/kind"), "ReplicaSet" | "StatefulSet" | "DaemonSet"))
+    k8s::controller(pod)
+        .is_some_and(|owner| matches!(k8s::text(owner, "/kind"), "ReplicaSet" | "StatefulSet" | "DaemonSet"))
 }
 
 /// Whether an object was made by a user: no release has it, no hook, no controller, no cluster made it.
 fn is_foreign(name: &ObjectName, object: &Value) -> bool {
     let of_release = [RELEASE_NAME, HOOK].iter().any(|key| k8s::annotation(object, key).is_some())
         || k8s::label(object, MANAGED_BY) == Some("Helm");
-    let owners = object.at("/metadata/ownerReferences").and_then(Value::as_array).into_iter().flatten();
-    let is_made = owners.into_iter().any(|owner| owner.get("controller") == Some(&Value::Bool(true)));
+    let is_made = k8s::controller(object).is_some();
     let of_cluster = name.kind == "ServiceAccount" && name.name == "default"
         || k8s::text(object, "/type").starts_with("helm.sh/")
         || WORK.contains(&name.kind.as_str());
@@ -284,9 +283,7 @@ fn is_foreign(name: &ObjectName, object: &Value) -> bool {
 /// Whether anything but the release's own records changed.
 #[must_use]
 pub fn wrote(events: &[Event]) -> bool {
-    events.iter().any(|event| {
-        event.action != Action::Unchanged && !event.object.name.starts_with("sh.helm.release.v1.")
-    })
+    events.iter().any(|event| event.action != Action::Unchanged && !event.object.name.starts_with(RECORD))
 }
 
 #[cfg(test)]

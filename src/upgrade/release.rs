@@ -117,6 +117,15 @@ pub struct Release {
     pub last_deployed: f64,
 }
 
+/// What the names of Helm's records begin with.
+pub const RECORD: &str = "sh.helm.release.v1.";
+
+/// What the names of a release's records begin with; the revision follows.
+#[must_use]
+pub fn records_of(release: &str) -> String {
+    format!("{RECORD}{release}.v")
+}
+
 impl Release {
     /// The second revision of a release, as a first upgrade leaves it.
     #[must_use]
@@ -138,6 +147,6 @@ impl Release {
     /// Name of the Secret that holds it.
     #[must_use]
     pub fn secret(&self) -> String {
-        format!("sh.helm.release.v1.{}.v{}", self.name, self.revision)
+        format!("{}{}", records_of(&self.name), self.revision)
     }
 }

@@ -7,7 +7,6 @@ use serde_json::{Map, Value};
 
 use crate::cluster::Exchange;
 use crate::finding::ObjectName;
-use crate::k8s::At as _;
 use crate::k8s::{self, Gvk, catalogue};
 use crate::upgrade::diff::{FieldChange, fields};
 use crate::upgrade::fate::{Snapshot, is_terminating};
@@ -185,9 +184,7 @@ impl Look<'_> {
 
     /// The owner that controls an object, where it is there.
     fn owner(&self, object: &Value) -> Option<&Arc<Value>> {
-        let references = object.at("/metadata/ownerReferences").and_then(Value::as_array)?;
-        let controls = |reference: &&Value| reference.get("controller") == Some(&Value::Bool(true));
-        let reference = references.iter().find(controls)?;
+        let reference = k8s::controller(object)?;
         let (group, _) = k8s::split_api_version(k8s::text(reference, "/apiVersion"));
         let named = |namespace: &str| ObjectName {
             kind: k8s::text(reference, "/kind").to_owned(),

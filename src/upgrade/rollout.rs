@@ -80,7 +80,7 @@ fn state(container: &Value) -> [&str; 2] {
 
 /// Why a workload's pods can't even be made.
 fn refusal(workload: &Value) -> Option<String> {
-    let failed = condition(workload, "ReplicaFailure").filter(|failed| text(failed, "/status") == "True")?;
+    let failed = k8s::held(workload, "ReplicaFailure")?;
     Some(joined(&[text(failed, "/reason"), text(failed, "/message")]))
 }
 

@@ -289,7 +289,7 @@ impl Simulated {
         });
     }
 
-    /// Gives controllers their turns until nobody has anything left to do at this instant.
+    /// Gives controllers their turns until nobody has anything left to do at this instant; false where they don't come to rest.
     fn settle(&mut self) -> bool {
         // Who did not come to rest before is not waited for at length again.
         let rounds = ROUNDS >> self.restless.min(MOST_RESTLESS);

@@ -15,7 +15,7 @@ use crate::upgrade::actors::helm::{Dialect, Flags, RELEASE_NAME};
 use crate::upgrade::actors::{self, Actor, Command, Subject, Workshop};
 use crate::upgrade::course::{Course, Order};
 use crate::upgrade::outcome::Origin;
-use crate::upgrade::release::{ApplyMethod, Release};
+use crate::upgrade::release::{ApplyMethod, RECORD, Release, records_of};
 use crate::upgrade::secrets::Secrets;
 use crate::upgrade::trace::Step;
 use crate::upgrade::{fate, population, record};
@@ -116,11 +116,6 @@ pub(super) fn bases(
 /// Seconds after which what was loaded has come to rest: pods run, leases are taken.
 const SETTLING: f64 = 60.0;
 
-/// What the name of every record of a release begins with.
-fn record_prefix(plan: &Plan) -> String {
-    format!("{RECORD}{}.v", plan.subject.release)
-}
-
 /// The last revision among handed-in objects, where it can be read.
 fn last_record(objects: &[Value], plan: &Plan) -> Option<Release> {
     recorded(objects, &plan.subject).into_iter().max_by_key(|release| release.revision)
@@ -129,7 +124,7 @@ fn last_record(objects: &[Value], plan: &Plan) -> Option<Release> {
 /// The revisions of a release that handed-in objects record, as far as they can be read.
 #[must_use]
 pub fn recorded(objects: &[Value], subject: &Subject) -> Vec<Release> {
-    let prefix = format!("{RECORD}{}.v", subject.release);
+    let prefix = records_of(&subject.release);
     let secrets = objects.iter().filter(|object| {
         let name = k8s::object_name(object);
         name.kind == "Secret" && name.name.starts_with(&prefix) && name.namespace == subject.namespace
@@ -151,9 +146,6 @@ pub fn releases(objects: &[Value]) -> BTreeSet<(String, String)> {
     });
     released.collect()
 }
-
-/// What the names of Helm's records begin with.
-const RECORD: &str = "sh.helm.release.v1.";
 
 /// Whether handed-in objects hold what a release runs, so that nothing has to be installed first: its workloads, or, when it
 /// has none, any of its objects.
@@ -230,8 +222,7 @@ fn tracked(world: &Simulated, object: &Value) -> Value {
     let (Gvk { group, kind, .. }, name) = (Gvk::of(&object), k8s::object_name(&object));
     let installed = world.get(&group, &kind, &name.namespace, &name.name);
     let known = installed.and_then(|installed| installed.at("/metadata/managedFields")).cloned();
-    let owners = object.at("/metadata/ownerReferences").and_then(Value::as_array);
-    let is_made = owners.is_some_and(|owners| owners.iter().any(|owner| owner["controller"] == true));
+    let is_made = k8s::controller(&object).is_some();
     let is_released = k8s::annotation(&object, RELEASE_NAME).is_some();
     let nobody = json!([{"manager": "unknown", "operation": "Update", "apiVersion": k8s::text(&object, "/apiVersion"),
         "fieldsType": "FieldsV1", "fieldsV1": {}}]);
@@ -311,7 +302,7 @@ fn overlay(
 ) -> Result<Vec<String>, Unreachable> {
     let key = |object: &Value| (kind(object), k8s::object_name(object));
     let held: BTreeSet<_> = objects.iter().map(key).collect();
-    let prefix = record_prefix(plan);
+    let prefix = records_of(&plan.subject.release);
     let is_record = |object: &Value| k8s::text(object, "/metadata/name").starts_with(&prefix);
     let with_records = last_record(objects, plan).is_some();
     let custom = custom_kinds(&course.world, objects);

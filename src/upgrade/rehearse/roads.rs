@@ -22,6 +22,7 @@ use crate::upgrade::actors::helm::{Dialect, Flags, template_options};
 use crate::upgrade::actors::{Actor, Command, Subject, Workshop};
 use crate::upgrade::course::{Course, Order};
 use crate::upgrade::outcome::{Operation, REUSING, Verdict, Way};
+use crate::upgrade::release::records_of;
 use crate::upgrade::tape::{Reel, Tape};
 use crate::upgrade::words::quoted;
 
@@ -333,7 +334,7 @@ impl Explorer<'_> {
 
 /// The newest revision of a release that is deployed, by the labels of its records; 0 without one.
 fn installed(base: &Base, subject: &Subject) -> u64 {
-    let prefix = format!("sh.helm.release.v1.{}.v", subject.release);
+    let prefix = records_of(&subject.release);
     let records = base.course.world.list("", "Secret", &subject.namespace);
     let deployed = records.filter(|record| k8s::label(record, "status") == Some("deployed"));
     let revisions =

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::super::api::Api;
 use super::super::shell::Program;
 use crate::k8s::At as _;
-use crate::k8s::text;
+use crate::k8s::{items, text};
 
 /// The program of one container; the error names what it reads and nobody has seen.
 pub(super) fn program(api: &Api<'_>, pod: &Value, container: &Value) -> Result<Program, String> {
@@ -26,12 +26,8 @@ pub(super) fn user(pod: &Value) -> String {
     format!("system:serviceaccount:{}:{account}", text(pod, "/metadata/namespace"))
 }
 
-fn list<'v>(object: &'v Value, pointer: &str) -> impl Iterator<Item = &'v Value> {
-    object.at(pointer).and_then(Value::as_array).into_iter().flatten()
-}
-
 fn strings(object: &Value, pointer: &str) -> Vec<String> {
-    list(object, pointer).filter_map(Value::as_str).map(str::to_owned).collect()
+    items(object, pointer).filter_map(Value::as_str).map(str::to_owned).collect()
 }
 
 /// Command and arguments; images that are known for their entry point stand in for a missing command.
@@ -86,7 +82,7 @@ fn environment(api: &Api<'_>, pod: &Value, container: &Value) -> Result<BTreeMap
         .map(|(name, value)| (name.to_owned(), value.to_owned())),
     );
     environment.insert("HOSTNAME".to_owned(), text(pod, "/metadata/name").to_owned());
-    for source in list(container, "/envFrom") {
+    for source in items(container, "/envFrom") {
         for (kind, field) in [("ConfigMap", "configMapRef"), ("Secret", "secretRef")] {
             let Some(reference) = source.get(field) else { continue };
             let data = data(api, kind, namespace, text(reference, "/name"), optional(reference))?;
@@ -94,7 +90,7 @@ fn environment(api: &Api<'_>, pod: &Value, container: &Value) -> Result<BTreeMap
             environment.extend(data.into_iter().map(|(key, value)| (format!("{prefix}{key}"), value)));
         }
     }
-    for variable in list(container, "/env") {
+    for variable in items(container, "/env") {
         if let Some(value) = value(api, pod, variable)? {
             let value = substituted(&value, &environment);
             environment.insert(text(variable, "/name").to_owned(), value);
@@ -166,8 +162,8 @@ fn files(api: &Api<'_>, pod: &Value, container: &Value) -> Result<BTreeMap<Strin
         (format!("{account}/token"), "token".to_owned()),
         (format!("{account}/ca.crt"), "certificate".to_owned()),
     ]);
-    for mount in list(container, "/volumeMounts") {
-        let Some(volume) = list(pod, "/spec/volumes").find(|v| text(v, "/name") == text(mount, "/name"))
+    for mount in items(container, "/volumeMounts") {
+        let Some(volume) = items(pod, "/spec/volumes").find(|v| text(v, "/name") == text(mount, "/name"))
         else {
             continue;
         };
@@ -185,7 +181,7 @@ fn files(api: &Api<'_>, pod: &Value, container: &Value) -> Result<BTreeMap<Strin
 
 fn volume_files(api: &Api<'_>, pod: &Value, volume: &Value) -> Result<Vec<(String, String)>, String> {
     let mut files = Vec::new();
-    let projected = list(volume, "/projected/sources");
+    let projected = items(volume, "/projected/sources");
     for source in std::iter::once(volume).chain(projected) {
         for (kind, field) in [("ConfigMap", "configMap"), ("Secret", "secret")] {
             let Some(reference) = source.get(field) else { continue };
@@ -195,7 +191,7 @@ fn volume_files(api: &Api<'_>, pod: &Value, volume: &Value) -> Result<Vec<(Strin
                 data.into_iter().filter_map(|(key, value)| Some((item_path(reference, &key)?, value))),
             );
         }
-        let fields = list(source, "/downwardAPI/items");
+        let fields = items(source, "/downwardAPI/items");
         files.extend(
             fields
                 .map(|item| (text(item, "/path").to_owned(), field(pod, text(item, "/fieldRef/fieldPath")))),
@@ -209,7 +205,7 @@ fn item_path(reference: &Value, key: &str) -> Option<String> {
     if reference.get("items").is_none() {
         return Some(key.to_owned());
     }
-    list(reference, "/items")
+    items(reference, "/items")
         .find(|item| text(item, "/key") == key)
         .map(|item| text(item, "/path").to_owned())
 }

@@ -309,7 +309,7 @@ fn report(api: &mut Api<'_>, deployment: &Value, namespace: &str, template: &Tem
 
 /// What a Deployment takes over from the ReplicaSet whose pods are refused.
 fn refused(set: &Value) -> Option<Condition> {
-    let failure = status::find(set, "ReplicaFailure").filter(|failure| text(failure, "/status") == "True")?;
+    let failure = crate::k8s::held(set, "ReplicaFailure")?;
     let (reason, message) = (text(failure, "/reason"), text(failure, "/message"));
     Some(Condition::new("ReplicaFailure", true, reason, message))
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::k8s::At as _;
+pub(super) use crate::k8s::controller;
 use crate::k8s::text;
 
 /// The letters of generated names: no vowels and no look-alikes (apimachinery, `pkg/util/rand`).
@@ -15,12 +15,6 @@ pub(super) fn reference(owner: &Value) -> Value {
         "name": text(owner, "/metadata/name"), "uid": text(owner, "/metadata/uid"),
         "controller": true, "blockOwnerDeletion": true,
     })
-}
-
-/// The controller reference of an object.
-pub(super) fn controller(object: &Value) -> Option<&Value> {
-    let references = object.at("/metadata/ownerReferences")?.as_array()?;
-    references.iter().find(|r| r.get("controller").and_then(Value::as_bool).unwrap_or(false))
 }
 
 /// Whether an object is controlled by this owner.

@@ -31,7 +31,7 @@ impl Condition {
 
 /// Whether an object's condition is `True`.
 pub(super) fn holds(object: &Value, kind: &str) -> bool {
-    find(object, kind).is_some_and(|c| text(c, "/status") == "True")
+    crate::k8s::held(object, kind).is_some()
 }
 
 /// A condition of an object's status.

@@ -11,6 +11,7 @@ use crate::cluster::simulated::Simulated;
 use crate::cluster::{Cluster, Request, Resource, Unreachable};
 use crate::finding::ObjectName;
 use crate::k8s::{self, At as _, Gvk};
+use crate::upgrade::release::records_of;
 
 fn since(object: &Value) -> Option<&str> {
     object.at("/metadata/deletionTimestamp").and_then(Value::as_str).filter(|time| !time.is_empty())
@@ -45,7 +46,7 @@ pub(super) fn closing(
     };
     let mut world = fresh();
     world.load([object.clone()]);
-    let record = format!("sh.helm.release.v1.{}.v2", plan.subject.release);
+    let record = format!("{}2", records_of(&plan.subject.release));
     let secret = json!({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": record}});
     let secrets = Resource::new("", "v1", "secrets");
     let answer = world.send(&Request::create(&secrets, namespace, Arc::new(secret)))?;

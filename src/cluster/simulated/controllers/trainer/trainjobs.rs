@@ -267,7 +267,7 @@ fn mirror(api: &mut Api<'_>, version: Version, job: &Value) {
     }
     let over = [("Completed", "Complete"), ("Failed", "Failed")];
     for (source, kind) in over {
-        if let Some(condition) = find(&set, source).filter(|c| text(c, "/status") == "True") {
+        if let Some(condition) = crate::k8s::held(&set, source) {
             wanted.push(Condition::new(kind, true, text(condition, "/reason"), text(condition, "/message")));
         }
     }

@@ -150,6 +150,19 @@ pub struct ApiResource {
     pub namespaced: bool,
 }
 
+/// An object that a client is about to bring and that it takes not to be there yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Arrival {
+    /// API group; empty for core.
+    pub group: String,
+    /// Kind.
+    pub kind: String,
+    /// Namespace; empty when the kind has none.
+    pub namespace: String,
+    /// Name.
+    pub name: String,
+}
+
 /// The server did not answer.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("{0}")]
@@ -191,5 +204,14 @@ pub trait Cluster {
     /// When the server can't be reached.
     fn wait_for_change(&mut self, pause: f64, most: f64) -> Result<(), Unreachable> {
         self.wait(pause.min(most))
+    }
+
+    /// Hears what the client is about to bring. Nothing goes over the wire: a real server knows what it has, but a
+    /// simulation takes what it never saw to be somewhere, unless it comes only now.
+    ///
+    /// # Errors
+    /// When the server can't be reached.
+    fn expect(&mut self, _arrivals: &[Arrival]) -> Result<(), Unreachable> {
+        Ok(())
     }
 }

@@ -8,7 +8,7 @@ use std::fmt;
 
 use serde_json::Value;
 
-use super::{items, text};
+use super::{Gvk, items, text};
 
 /// Kinds that pods refer to, with their groups.
 pub const KINDS: &[(&str, &str)] = &[
@@ -16,11 +16,18 @@ pub const KINDS: &[(&str, &str)] = &[
     ("", "PersistentVolumeClaim"),
     ("", "Secret"),
     ("", "ServiceAccount"),
+    ("certificates.k8s.io", "ClusterTrustBundle"),
     ("node.k8s.io", "RuntimeClass"),
     ("resource.k8s.io", "ResourceClaim"),
     ("resource.k8s.io", "ResourceClaimTemplate"),
     ("scheduling.k8s.io", "PriorityClass"),
 ];
+
+/// Whether pods may refer to objects of a kind.
+#[must_use]
+pub fn is_referred_to(gvk: &Gvk) -> bool {
+    KINDS.contains(&(gvk.group.as_str(), gvk.kind.as_str()))
+}
 
 /// Objects that every cluster makes for itself.
 const GIVEN: &[(&str, &str)] = &[
@@ -43,6 +50,8 @@ pub struct Reference {
     pub name: String,
     /// The key that must be in it; empty where the whole object is meant.
     pub key: String,
+    /// Whether the key goes into a variable: that of a ConfigMap's `binaryData` can't.
+    pub in_variable: bool,
 }
 
 impl fmt::Display for Reference {
@@ -62,18 +71,26 @@ impl Reference {
     pub fn is_met_by(&self, object: &Value) -> bool {
         // The keys of a token come from its controller.
         let is_token = text(object, "/type") == "kubernetes.io/service-account-token";
-        is_token || self.is_held_by(object) || tables(object).all(serde_json::Map::is_empty)
+        is_token || self.is_held_by(object) || tables(object, TABLES).all(serde_json::Map::is_empty)
     }
 
     /// Whether an object has what is referred to at this moment.
     #[must_use]
     pub fn is_held_by(&self, object: &Value) -> bool {
-        self.key.is_empty() || tables(object).any(|table| table.contains_key(&self.key))
+        let known = if self.in_variable { TEXTS } else { TABLES };
+        self.key.is_empty() || tables(object, known).any(|table| table.contains_key(&self.key))
     }
 }
 
-fn tables(object: &Value) -> impl Iterator<Item = &serde_json::Map<String, Value>> {
-    ["data", "binaryData", "stringData"].into_iter().filter_map(|field| object.get(field)?.as_object())
+/// Fields of keys that become files, and of those that become variables.
+const TABLES: &[&str] = &["data", "binaryData", "stringData"];
+const TEXTS: &[&str] = &["data", "stringData"];
+
+fn tables<'v>(
+    object: &'v Value,
+    fields: &'static [&str],
+) -> impl Iterator<Item = &'v serde_json::Map<String, Value>> {
+    fields.iter().filter_map(|field| object.get(field)?.as_object())
 }
 
 /// What a pod of this spec refers to in its namespace, in order, each once.
@@ -108,9 +125,17 @@ impl Found<'_> {
         if name.is_empty() || GIVEN.contains(&(kind, name)) {
             return;
         }
-        let is_everywhere = matches!(kind, "PriorityClass" | "RuntimeClass");
+        let is_everywhere = matches!(kind, "ClusterTrustBundle" | "PriorityClass" | "RuntimeClass");
         let namespace = if is_everywhere { String::new() } else { self.namespace.to_owned() };
-        self.list.push(Reference { group, kind, namespace, name: name.to_owned(), key: key.to_owned() });
+        let (name, key) = (name.to_owned(), key.to_owned());
+        self.list.push(Reference { group, kind, namespace, name, key, in_variable: false });
+    }
+
+    fn variable(&mut self, kind: &'static str, name: &str, key: &str) {
+        self.add("", kind, name, key);
+        if let Some(last) = self.list.last_mut().filter(|last| last.name == name && last.key == key) {
+            last.in_variable = true;
+        }
     }
 
     fn volume(&mut self, volume: &Value) {
@@ -118,10 +143,16 @@ impl Found<'_> {
             self.files("ConfigMap", source.get("configMap"), "/name");
             let whole = if std::ptr::eq(source, volume) { "/secretName" } else { "/name" };
             self.files("Secret", source.get("secret"), whole);
+            let bundle = source.get("clusterTrustBundle").filter(|bundle| !is_optional(bundle));
+            let bundle = bundle.map(|bundle| text(bundle, "/name")).unwrap_or_default();
+            self.add("certificates.k8s.io", "ClusterTrustBundle", bundle, "");
         }
         self.add("", "PersistentVolumeClaim", text(volume, "/persistentVolumeClaim/claimName"), "");
         self.add("", "Secret", text(volume, "/csi/nodePublishSecretRef/name"), "");
         self.add("", "Secret", text(volume, "/azureFile/secretName"), "");
+        for driver in ["cephfs", "flexVolume", "iscsi", "rbd", "scaleIO", "storageos"] {
+            self.add("", "Secret", text(volume, &format!("/{driver}/secretRef/name")), "");
+        }
     }
 
     fn files(&mut self, kind: &'static str, source: Option<&Value>, name: &str) {
@@ -144,7 +175,7 @@ impl Found<'_> {
             let variables =
                 items(container, "/env").filter_map(|variable| named(variable.get("valueFrom")?, key));
             for source in variables {
-                self.add("", kind, text(&source, "/name"), text(&source, "/key"));
+                self.variable(kind, text(&source, "/name"), text(&source, "/key"));
             }
         }
     }
@@ -169,7 +200,9 @@ mod tests {
                 {"configMap": {"name": "files", "items": [{"key": "a", "path": "a"}]}}, {"secret": {"secretName": "tls"}},
                 {"persistentVolumeClaim": {"claimName": "data"}}, {"emptyDir": {}},
                 {"projected": {"sources": [{"secret": {"name": "part"}}, {"configMap": {"name": "kube-root-ca.crt"}},
-                                            {"configMap": {"name": "maybe", "optional": true}}]}},
+                                            {"configMap": {"name": "maybe", "optional": true}},
+                                            {"clusterTrustBundle": {"name": "roots", "path": "ca.pem"}}]}},
+                {"rbd": {"image": "disk", "secretRef": {"name": "ceph"}}},
             ],
             "initContainers": [{"envFrom": [{"secretRef": {"name": "tls"}}]}],
             "containers": [{"env": [
@@ -185,10 +218,12 @@ mod tests {
                 "ConfigMap shop/files",
                 "key a of ConfigMap shop/files",
                 "PersistentVolumeClaim shop/data",
+                "Secret shop/ceph",
                 "key k of Secret shop/keys",
                 "Secret shop/part",
                 "Secret shop/tls",
                 "ServiceAccount shop/runner",
+                "ClusterTrustBundle roots",
                 "RuntimeClass gvisor",
                 "ResourceClaimTemplate shop/gpus",
                 "PriorityClass urgent",
@@ -209,5 +244,10 @@ mod tests {
         let key = &of_pod("shop", &spec)[0];
         assert!(key.is_met_by(&json!({"data": {"k": ""}})) && key.is_met_by(&json!({"kind": "Secret"})));
         assert!(!key.is_met_by(&json!({"data": {"other": ""}})));
+        assert!(!key.is_met_by(&json!({"binaryData": {"k": ""}})), "no variable holds bytes");
+        let file =
+            json!({"volumes": [{"configMap": {"name": "keys", "items": [{"key": "k", "path": "k"}]}}]});
+        let of_file = of_pod("shop", &file);
+        assert!(of_file.iter().all(|one| one.is_met_by(&json!({"binaryData": {"k": ""}}))));
     }
 }

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::cluster::{ApiResource, Cluster, PatchType, Propagation, Request, Resource, Response, Verb};
+use crate::cluster::{
+    ApiResource, Arrival, Cluster, PatchType, Propagation, Request, Resource, Response, Verb,
+};
 use crate::k8s;
 use crate::upgrade::trace::Exchange;
 
@@ -251,6 +253,14 @@ impl<'c> Link<'c> {
     /// When the server does not answer.
     pub fn wait_for_change(&mut self, pause: f64, most: f64) -> Result<(), Fault> {
         self.cluster.wait_for_change(pause, most).map_err(|error| unreachable_fault(&error.0))
+    }
+
+    /// Says what is about to come; see [`Cluster::expect`].
+    ///
+    /// # Errors
+    /// When the server does not answer.
+    pub fn expect(&mut self, arrivals: &[Arrival]) -> Result<(), Fault> {
+        self.cluster.expect(arrivals).map_err(|error| unreachable_fault(&error.0))
     }
 
     fn object(&mut self, request: &Request) -> Answer {

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use crate::cluster::simulated::{Conditions, Consulted, Simulated};
-use crate::cluster::{ApiResource, Cluster, Request, Response, Unreachable};
+use crate::cluster::{ApiResource, Arrival, Cluster, Request, Response, Unreachable};
 use crate::upgrade::actors::{self, Workshop};
 use crate::upgrade::course::{Course, Order};
 use crate::upgrade::trace::Step;
@@ -37,6 +37,7 @@ enum Asked {
     Version,
     Wait(f64),
     WaitForChange(f64, f64),
+    Expect(Vec<Arrival>),
 }
 
 #[derive(Clone, Debug)]
@@ -55,6 +56,7 @@ impl Asked {
             Self::Version => world.version().map(Answer::Version),
             Self::Wait(seconds) => world.wait(*seconds).map(|()| Answer::Done),
             Self::WaitForChange(pause, most) => world.wait_for_change(*pause, *most).map(|()| Answer::Done),
+            Self::Expect(arrivals) => world.expect(arrivals).map(|()| Answer::Done),
         }
     }
 }
@@ -197,6 +199,10 @@ impl Cluster for Deck<'_, '_> {
 
     fn wait_for_change(&mut self, pause: f64, most: f64) -> Result<(), Unreachable> {
         self.call(Asked::WaitForChange(pause, most)).map(|_| ())
+    }
+
+    fn expect(&mut self, arrivals: &[Arrival]) -> Result<(), Unreachable> {
+        self.call(Asked::Expect(arrivals.to_vec())).map(|_| ())
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::cluster::simulated::{Conditions, Simulated, controllers};
-use crate::cluster::{Cluster, Exchange, Request, Unreachable};
+use crate::cluster::{Arrival, Cluster, Exchange, Request, Unreachable};
 use crate::k8s;
 
 /// What rehearsals ask of a cluster beyond requests.
@@ -112,6 +112,10 @@ impl<C: Cluster> Cluster for Plain<C> {
 
     fn wait(&mut self, seconds: f64) -> Result<(), Unreachable> {
         self.cluster.wait(seconds)
+    }
+
+    fn expect(&mut self, arrivals: &[Arrival]) -> Result<(), Unreachable> {
+        self.cluster.expect(arrivals)
     }
 }
 

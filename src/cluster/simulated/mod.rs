@@ -27,7 +27,7 @@ pub use serve::namespace_object;
 pub use store::{Change, Key};
 pub use webhooks::{WebhookAnswer, WebhookCall, Webhooks};
 
-use super::{ApiResource, Cluster, Exchange, Request, Response, Unreachable};
+use super::{ApiResource, Arrival, Cluster, Exchange, Request, Response, Unreachable};
 use discovery::Discovery;
 use schemas::Schemas;
 use store::Store;
@@ -387,6 +387,14 @@ impl Cluster for Simulated {
         // Who looks again never looks sooner than its pause; what happens in it is seen together.
         let next = if self.revision == seen { end } else { self.now.max(start + pause).min(end) };
         self.wait(next - self.now)
+    }
+
+    fn expect(&mut self, arrivals: &[Arrival]) -> Result<(), Unreachable> {
+        for Arrival { group, kind, namespace, name } in arrivals {
+            let (group, kind) = (group.as_str().into(), kind.as_str().into());
+            self.store.miss(Key { group, kind, namespace: namespace.clone(), name: name.clone() });
+        }
+        Ok(())
     }
 }
 

@@ -49,7 +49,7 @@ pub(super) struct Store {
     dependents: Arc<BTreeMap<String, Vec<Key>>>,
     /// UIDs of live objects.
     uids: Arc<BTreeMap<String, Key>>,
-    /// What pods may refer to and was there once.
+    /// What pods may refer to and is known not to be there: it was once, or it is about to come.
     gone: Arc<BTreeSet<Key>>,
 }
 
@@ -109,7 +109,15 @@ impl Store {
         self.uids.get(uid)
     }
 
-    /// Whether an object that pods may refer to was there once and is not any more.
+    /// Notes that an object is not there.
+    pub(super) fn miss(&mut self, key: Key) {
+        let refers = references::KINDS.contains(&(&*key.group, &*key.kind));
+        if refers && self.get(&key.group, &key.kind, &key.namespace, &key.name).is_none() {
+            Arc::make_mut(&mut self.gone).insert(key);
+        }
+    }
+
+    /// Whether an object that pods may refer to is known not to be there.
     pub(super) fn is_gone(&self, group: &str, kind: &str, namespace: &str, name: &str) -> bool {
         let is_it = |key: &Key| {
             (&*key.group, &*key.kind, &*key.namespace, &*key.name) == (group, kind, namespace, name)
@@ -152,9 +160,7 @@ impl Store {
         if names.is_empty() {
             objects.remove(&key.namespace);
         }
-        if references::KINDS.contains(&(&*key.group, &*key.kind)) {
-            Arc::make_mut(&mut self.gone).insert(key.clone());
-        }
+        self.miss(key.clone());
         Some(old)
     }
 

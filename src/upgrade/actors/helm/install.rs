@@ -34,6 +34,7 @@ pub(super) fn run(
     let owner = (subject.release.as_str(), subject.namespace.as_str());
     let adopted = ownership::adoptable(&mut session.link, session.dialect, &targets, take, owner)
         .map_err(|error| session.dialect.unable("install", &error))?;
+    session.announce(&targets, &render, None)?;
     create_namespace(session)?;
     let mut release = first_revision(session, last, render, server_side);
     session.storage.create(&mut session.link, &release, session.flags.history_max)?;

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use crate::chart::notice::Notices;
 use crate::chart::{Chart, Values, values};
-use crate::cluster::{Cluster, Exchange};
+use crate::cluster::{Arrival, Cluster, Exchange};
+use crate::k8s::{Gvk, references};
 use crate::render::{Options, Render};
 use crate::upgrade::actors::{Command, Renderer, Subject, Terminal, Workshop};
 use crate::upgrade::link::Link;
@@ -164,6 +165,28 @@ impl Session<'_, '_> {
             ..target.clone()
         };
         targets.iter().map(own).collect()
+    }
+
+    /// Says that these come new, and of a render's hooks those that the revision before did not have.
+    fn announce(
+        &mut self,
+        targets: &[Target],
+        render: &Render,
+        before: Option<&Render>,
+    ) -> Result<(), String> {
+        let served = self.link.discover().map_err(|fault| fault.text)?;
+        let hooks = |render: &Render| -> Vec<Target> {
+            let objects = render.hooks.iter().map(|hook| &*hook.manifest.object);
+            let referred = objects.filter(|object| references::is_referred_to(&Gvk::of(object)));
+            let namespace = &self.subject.namespace;
+            let built = referred.filter_map(|object| build(&served, [object], namespace, self.forge).ok());
+            built.flatten().collect()
+        };
+        let (old, mut new) = (before.map(hooks).unwrap_or_default(), hooks(render));
+        new.retain(|hook| !old.iter().any(|old| old.same_object(hook)));
+        let coming = targets.iter().chain(&new).filter(|target| references::is_referred_to(&target.gvk));
+        let arrivals: Vec<Arrival> = coming.map(Target::arrival).collect();
+        self.link.expect(&arrivals).map_err(|fault| fault.text)
     }
 
     /// Waits for the targets as the flags say.

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::{Map, Value};
 
-use crate::cluster::ApiResource;
+use crate::cluster::{ApiResource, Arrival};
 use crate::k8s::types::object_meta;
 use crate::k8s::{self, Gvk, decode};
 use crate::upgrade::link::Address;
@@ -35,6 +35,12 @@ impl Target {
         self.gvk == other.gvk
             && self.address.name == other.address.name
             && self.address.namespace == other.address.namespace
+    }
+
+    /// The object as one that is about to come.
+    pub(crate) fn arrival(&self) -> Arrival {
+        let Address { namespace, name, .. } = self.address.clone();
+        Arrival { group: self.gvk.group.clone(), kind: self.gvk.kind.clone(), namespace, name }
     }
 
     /// `Kind "name" in namespace "ns"`, as Helm's error texts name objects.

@@ -86,6 +86,7 @@ fn prepare(session: &mut Session<'_, '_>, chart: &Arc<Chart>, values: &Arc<Value
     let (take, namespace) = (session.flags.take_ownership, session.subject.namespace.clone());
     let adopted = ownership::adoptable(&mut session.link, session.dialect, &fresh, take, (&name, &namespace))
         .map_err(|error| session.dialect.unable("update", &error))?;
+    session.announce(&fresh, &render, Some(&old.render))?;
     current.extend(adopted);
     Ok(Plan { old, new, current, targets, server_side })
 }

@@ -80,6 +80,7 @@ mod object_rewritten;
 mod ownership_missing;
 mod rehearsal_failed;
 mod rehearsal_lost;
+mod rollback_impossible;
 mod runtime_changed;
 mod runtime_in_use_deleted;
 mod secret_emptied;
@@ -116,6 +117,7 @@ pub static CHECKS: &[Check] = checks![
     ownership_missing,
     rehearsal_failed,
     rehearsal_lost,
+    rollback_impossible,
     runtime_changed,
     runtime_in_use_deleted,
     secret_emptied,

@@ -111,7 +111,7 @@ fn word(operation: &str) -> &'static [&'static str] {
 const GIST: usize = 400;
 
 /// The error after `Error: `, on one line.
-fn gist(step: &Step) -> String {
+pub(super) fn gist(step: &Step) -> String {
     gist_of(&step.stderr)
 }
 
@@ -138,7 +138,7 @@ pub(super) fn shortened(text: &str, most: usize) -> String {
 }
 
 /// The refused request whose answer the command repeats; else the error itself.
-fn evidence(context: &Context<'_>, step: &Step, objects: &[ObjectName]) -> Evidence {
+pub(super) fn evidence(context: &Context<'_>, step: &Step, objects: &[ObjectName]) -> Evidence {
     let refused = |exchange: &&Exchange| exchange.status >= 400 && !exchange.message.is_empty();
     let quoted = |exchange: &&Exchange| step.stderr.contains(exchange.message.lines().next().unwrap_or(""));
     match step.exchanges.iter().filter(refused).find(quoted) {
@@ -160,7 +160,7 @@ fn subject(context: &Context<'_>, objects: &[ObjectName]) -> ObjectName {
 }
 
 /// Objects that the error names, and the webhooks that it quotes.
-fn objects(context: &Context<'_>, step: &Step) -> Vec<ObjectName> {
+pub(super) fn objects(context: &Context<'_>, step: &Step) -> Vec<ObjectName> {
     let items = || context.before.iter().chain(&context.after);
     let mut named: BTreeSet<ObjectName> =
         items().map(|item| &item.name).filter(|name| names(&step.stderr, name)).cloned().collect();

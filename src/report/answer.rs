@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::ends::{Known, NO_WAY_BACK, back, gets_back};
+use super::ends::{Known, NO_WAY_BACK, back};
 use super::matrix::column;
 use super::model::{by_kind, grouped, who};
 use crate::upgrade::outcome::{Outcome, Rehearsal, Verdict, Way};
@@ -114,7 +114,7 @@ fn backwards(way: &Way) -> Option<String> {
     let stuck = || plain.outcomes.iter().map(Outcome::stuck).find(|stuck| !stuck.is_empty());
     match back.command.as_str() {
         "" => Some(NO_WAY_BACK.to_owned()),
-        _ if plain.outcomes.iter().all(gets_back) => {
+        _ if plain.outcomes.iter().all(Outcome::gets_back) => {
             stuck().map(|stuck| format!("after a rollback {} can't go on without help", by_kind(&stuck)))
         }
         _ => Some("a plain rollback can end with an error, see \"to go back\"".to_owned()),

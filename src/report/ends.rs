@@ -162,8 +162,8 @@ pub(super) fn back(way: &Way) -> Option<Back> {
         way.operations.iter().filter(|operation| operation.name == ROLLBACK).collect();
     let plain = rollbacks.iter().find(|operation| column(way, operation) == ROLLBACK)?;
     let forced = rollbacks.iter().find(|operation| column(way, operation) != ROLLBACK);
-    let succeeds = |operation: &Operation| operation.outcomes.iter().any(gets_back);
-    if plain.outcomes.iter().all(gets_back) {
+    let succeeds = |operation: &Operation| operation.outcomes.iter().any(Outcome::gets_back);
+    if plain.outcomes.iter().all(Outcome::gets_back) {
         return Some(led_by(plain, String::new()));
     }
     match forced.filter(|operation| succeeds(operation)) {
@@ -178,13 +178,8 @@ pub(super) fn back(way: &Way) -> Option<Back> {
 /// Said where there is no way back.
 pub(super) const NO_WAY_BACK: &str = "no rehearsed rollback succeeds; there is no way back but by hand";
 
-/// Whether a rollback ends well, except for objects that need a hand.
-pub(super) fn gets_back(outcome: &Outcome) -> bool {
-    outcome.succeeds() && outcome.verdict != Verdict::Loses
-}
-
 fn led_by(operation: &Operation, note: String) -> Back {
-    let failing = operation.outcomes.iter().filter(|outcome| !gets_back(outcome));
+    let failing = operation.outcomes.iter().filter(|outcome| !outcome.gets_back());
     let fails: Vec<String> = failing.map(whenever).filter(|when| !when.is_empty()).collect();
     let fails = Some(fails).filter(|fails| !fails.is_empty());
     let fails = fails.map(|fails| format!("it does not succeed {}", fails.join(", or ")));

@@ -237,6 +237,12 @@ impl Way {
 }
 
 impl Outcome {
+    /// A rollback ends well, except for objects that need a hand.
+    #[must_use]
+    pub fn gets_back(&self) -> bool {
+        self.succeeds() && self.verdict != Verdict::Loses
+    }
+
     /// The commands succeed; at worst there are objects that need a hand afterwards.
     #[must_use]
     pub fn gets_through(&self) -> bool {

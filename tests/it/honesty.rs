@@ -174,6 +174,84 @@ fn a_hook_whose_account_or_secret_nobody_has_seen_is_not_safe() {
 }
 
 #[test]
+fn a_hook_that_needs_what_the_same_chart_brings_later_never_starts() {
+    let dir = tempfile::tempdir().unwrap();
+    let before = chart(dir.path(), "1.0.0", &[("c.yaml", CONFIG)]);
+    let needs = |more: &str| hook(&format!("[sh, -c, 'echo done']{more}"));
+    let settings = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings}\ndata: {a: b}\n";
+    let later = settings.replace(
+        "settings}",
+        "settings, annotations: {helm.sh/hook: pre-upgrade, helm.sh/hook-weight: '5'}}",
+    );
+    let earlier = later.replace("'5'", "'-5'");
+    let (reads, account) = (needs(", envFrom: [{configMapRef: {name: settings}}]"), needs(""));
+    let account = account.replace("containers:", "serviceAccountName: sa\n      containers:");
+    let own = "apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: sa}\n";
+    for (n, (brought, hook, exit)) in
+        [(settings, &reads, 2), (&later, &reads, 2), (&earlier, &reads, 0), (own, &account, 2)]
+            .iter()
+            .enumerate()
+    {
+        let after = chart(
+            dir.path(),
+            &format!("2.2.{n}"),
+            &[("c.yaml", CONFIG), ("h.yaml", *hook), ("s.yaml", *brought)],
+        );
+        let output = run(&["verify", &before, &after, "-n", "ns"]);
+        assert_eq!(output.status.code(), Some(*exit), "{n}: {}", all(&output));
+        assert_eq!(
+            all(&output).contains("upgrade of helm3 (plain) ends with an error"),
+            *exit == 2,
+            "{n}: {}",
+            all(&output)
+        );
+    }
+}
+
+#[test]
+fn an_upgrade_that_no_rollback_takes_back_is_not_safe() {
+    let dir = tempfile::tempdir().unwrap();
+    let before = chart(dir.path(), "1.0.0", &[("c.yaml", CONFIG)]);
+    let sealed = CONFIG.replace("a: b}", "a: c}\nimmutable: true");
+    let after = chart(dir.path(), "2.0.0", &[("c.yaml", &sealed)]);
+    let output = run(&["verify", &before, &after, "-n", "ns"]);
+    assert_eq!(output.status.code(), Some(2), "{}", all(&output));
+    assert!(all(&output).contains("rollback_impossible"), "{}", all(&output));
+    assert!(all(&output).contains("no rehearsed rollback leads back"), "{}", all(&output));
+}
+
+#[test]
+fn a_state_may_hold_the_namespaces_that_a_chart_writes_into() {
+    let dir = tempfile::tempdir().unwrap();
+    let place = "apiVersion: v1\nkind: Namespace\nmetadata: {name: team-a}\n";
+    let inside = CONFIG.replace("plain}", "plain, namespace: team-a}");
+    let state = dir.path().join("state.yaml");
+    std::fs::write(&state, place).unwrap();
+    let state = state.to_str().unwrap();
+    let (given, brought) = ([("c.yaml", inside.as_str())], [("c.yaml", inside.as_str()), ("n.yaml", place)]);
+    // To uninstall a chart with its namespace deletes the namespace.
+    for (n, (templates, exit)) in [(&given[..], 0), (&brought[..], 2)].into_iter().enumerate() {
+        let before = chart(dir.path(), &format!("1.3.{n}"), templates);
+        let after = chart(dir.path(), &format!("2.3.{n}"), templates);
+        let output = run(&["verify", &before, &after, "-n", "ns", "--state", state]);
+        assert_eq!(output.status.code(), Some(exit), "{n}: {}", all(&output));
+        assert!(!all(&output).contains("INSTALLATION FAILED"), "{n}: {}", all(&output));
+    }
+}
+
+#[test]
+fn what_a_state_leaves_out_is_filled_in_as_by_a_server() {
+    let dir = tempfile::tempdir().unwrap();
+    let secret = "apiVersion: v1\nkind: Secret\nmetadata: {name: login}\ndata: {a: Yg==}\n";
+    let state = dir.path().join("state.yaml");
+    std::fs::write(&state, secret.replace("login}", "login, namespace: ns}")).unwrap();
+    let before = chart(dir.path(), "1.0.0", &[("s.yaml", secret)]);
+    let after = chart(dir.path(), "2.0.0", &[("s.yaml", &secret.replace("Yg==", "Yw=="))]);
+    let output = run(&["verify", &before, &after, "-n", "ns", "--state", state.to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(0), "{}", all(&output));
+}
+
+#[test]
 fn what_a_hook_prints_of_a_secret_is_not_shown() {
     let dir = tempfile::tempdir().unwrap();
     let secret = "apiVersion: v1\nkind: Secret\nmetadata: {name: login}\nstringData: {password: hunter2-correct-horse}\n";

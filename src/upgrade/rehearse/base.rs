@@ -177,8 +177,8 @@ fn base(
     mut world: Simulated,
 ) -> Result<Made, Unreachable> {
     world.conditions = Conditions::default();
-    let mut course = Course::new(world);
-    let origin = install(&mut course, maker, plan, workshop)?;
+    let given = plan.state.as_ref().map(|state| state.objects.as_slice()).unwrap_or_default();
+    let (mut course, origin) = installed(world, maker, plan, workshop, given)?;
     if origin.as_ref().is_some_and(|origin| !origin.reached) {
         return Ok((origin, None));
     }
@@ -190,7 +190,6 @@ fn base(
         }
     };
     course.world.take_exchanges();
-    let given = plan.state.as_ref().map(|state| state.objects.as_slice()).unwrap_or_default();
     let unserved = unserved(&mut course.world, given)?;
     course.forget_troubles();
     course.ails(&notes);
@@ -198,27 +197,61 @@ fn base(
     Ok((origin, Some(Base { course, made_by: maker.to_owned(), unserved, doubts })))
 }
 
-/// Loads handed-in objects. What lives in a namespace proves that it is there, as states seldom hold namespaces. What is
-/// about to go and what nothing can be read from stays out ([`leaving::is_gone`], [`doubts::is_old_definition`]).
-fn load(world: &mut Simulated, objects: &[Value]) {
-    let named = |object: &Value| k8s::object_name(object).namespace;
-    let mut missing: BTreeSet<String> = objects.iter().map(named).filter(|name| !name.is_empty()).collect();
-    let given = objects.iter().filter(|object| k8s::text(object, "/kind") == "Namespace");
-    for name in given.map(|object| k8s::text(object, "/metadata/name")) {
-        missing.remove(name);
+/// A cluster with the old chart, and what there is to tell of its install. The namespaces of the state are there before it,
+/// as a chart may write into them; where that keeps it from being installed, it brought them.
+fn installed(
+    world: Simulated,
+    maker: &str,
+    plan: &Plan,
+    workshop: &Workshop<'_>,
+    given: &[Value],
+) -> Result<(Course<Simulated>, Option<Origin>), Unreachable> {
+    let (mut course, places) = (Course::new(world.clone()), namespaces(&world, given));
+    let own = |place: &Value| k8s::annotation(place, RELEASE_NAME) == Some(plan.subject.release.as_str());
+    let foreign: Vec<Value> = places.into_iter().filter(|place| !own(place)).collect();
+    let is_alone = foreign.is_empty();
+    course.world.load(foreign);
+    let origin = install(&mut course, maker, plan, workshop)?;
+    if is_alone || origin.as_ref().is_none_or(|origin| origin.reached) {
+        return Ok((course, origin));
     }
-    missing.retain(|name| world.get("", "Namespace", "", name).is_none());
-    world.load(missing.iter().map(|name| namespace_object(name)));
+    let mut course = Course::new(world);
+    let origin = install(&mut course, maker, plan, workshop)?;
+    Ok((course, origin))
+}
+
+/// The namespaces that handed-in objects tell of and a cluster lacks: what lives in one proves that it is there, as states
+/// seldom hold namespaces.
+fn namespaces(world: &Simulated, objects: &[Value]) -> Vec<Value> {
+    let is_namespace = |object: &&Value| k8s::text(object, "/kind") == "Namespace";
+    let given: Vec<&Value> = objects.iter().filter(is_namespace).collect();
+    let mut missing: BTreeSet<String> =
+        objects.iter().map(|object| k8s::object_name(object).namespace).collect();
+    missing.remove("");
+    for place in &given {
+        missing.remove(k8s::text(place, "/metadata/name"));
+    }
+    let stays = given.into_iter().filter(|place| !leaving::is_gone(place)).cloned();
+    let proven = missing.iter().map(|name| namespace_object(name));
+    let is_new = |place: &Value| world.get("", "Namespace", "", k8s::text(place, "/metadata/name")).is_none();
+    stays.chain(proven).filter(is_new).collect()
+}
+
+/// Loads handed-in objects. What is about to go and what nothing can be read from stays out ([`leaving::is_gone`],
+/// [`doubts::is_old_definition`]).
+fn load(world: &mut Simulated, objects: &[Value]) {
+    world.load(namespaces(world, objects));
     let stays = |object: &&Value| !leaving::is_gone(object) && !doubts::is_old_definition(object);
     let tracked: Vec<Value> = objects.iter().filter(stays).map(|object| tracked(world, object)).collect();
     world.load(tracked);
 }
 
-/// What the installed release wrote is its own, and what a controller made is. Where `managedFields` were left out, as kubectl does unless it is told otherwise, nobody
-/// else is taken for one who keeps its fields: a first apply would put the whole object down to "before-first-apply", and
-/// what the controller takes away later would stay.
+/// An object as a server would hold it, whoever wrote it down. What the installed release wrote is its own, and what a
+/// controller made is. Where `managedFields` were left out, as kubectl does unless it is told otherwise, nobody else is
+/// taken for one who keeps its fields: a first apply would put the whole object down to "before-first-apply", and what the
+/// controller takes away later would stay.
 fn tracked(world: &Simulated, object: &Value) -> Value {
-    let mut object = object.clone();
+    let mut object = world.completed(object);
     let (Gvk { group, kind, .. }, name) = (Gvk::of(&object), k8s::object_name(&object));
     let installed = world.get(&group, &kind, &name.namespace, &name.name);
     let known = installed.and_then(|installed| installed.at("/metadata/managedFields")).cloned();

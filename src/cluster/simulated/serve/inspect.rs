@@ -34,6 +34,18 @@ impl Simulated {
         errors
     }
 
+    /// A built-in object with what the server fills in; those that a server hands out have it all. What it says of its
+    /// status stays, as in an update.
+    #[must_use]
+    pub fn completed(&self, object: &Value) -> Value {
+        let Gvk { group, version, kind } = Gvk::of(object);
+        let (target, mut full) = (self.discovery.by_kind(&group, &kind, self.minor), object.clone());
+        if let Some(target) = target.filter(|target| target.version == version) {
+            defaults::defaults(&target, &mut full, Some(object));
+        }
+        full
+    }
+
     /// What is wrong with the schemas of a definition. Rules in CEL are left out: what they may cost has changed from
     /// release to release, and nothing is read otherwise for it.
     fn faults_of_schemas(&self, definition: &Value) -> Vec<FieldError> {
@@ -53,6 +65,23 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn what_somebody_wrote_down_is_filled_in_and_keeps_its_status() {
+        let world = Simulated::new("v1.34.3");
+        let secret = json!({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "a"}, "stringData": {"k": "v"}});
+        let full = world.completed(&secret);
+        assert_eq!((&full["type"], &full["data"]["k"]), (&json!("Opaque"), &json!("dg==")));
+        let claim = json!({"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "a"},
+            "spec": {"accessModes": ["ReadWriteOnce"]}, "status": {"phase": "Bound"}});
+        let full = world.completed(&claim);
+        assert_eq!(
+            (&full["spec"]["volumeMode"], &full["status"]["phase"]),
+            (&json!("Filesystem"), &json!("Bound"))
+        );
+        let old = json!({"apiVersion": "autoscaling/v1", "kind": "HorizontalPodAutoscaler", "metadata": {"name": "a"}});
+        assert_eq!(world.completed(&old), old, "another version has other defaults");
+    }
 
     fn told(object: &Value) -> Vec<String> {
         let faults = Simulated::new("v1.34.3").faults(object);

@@ -349,3 +349,14 @@ fn charts_of_other_kinds_get_objects_made_from_their_schemas() {
     assert!(summary.contains("before this upgrade as after it"), "{summary}");
     assert!(losses(&report).iter().any(|line| line.contains("in uninstall")), "{:?}", losses(&report));
 }
+
+#[test]
+fn a_state_of_another_simulation_comes_to_rest_on_the_wrong_old_chart() {
+    let Some(shared) = shared() else { return };
+    let mut cluster = Cluster::new(&shared);
+    // Without records nothing tells that 2.2.1 is what runs: its objects are laid over those of 2.1.0.
+    let output = run(&mut cluster, Form::WithoutSecrets, ["2.1.0", "2.3.0"], &["--actor", "helm3"]);
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let notes = report["not_checked"].to_string();
+    assert!(notes.contains("nodes and registries") && !notes.contains("come to rest"), "{notes}");
+}

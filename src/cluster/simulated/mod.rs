@@ -1,5 +1,6 @@
 //! The in-memory API server: objects, a virtual clock, controllers that get their turn, and a log of exchanges.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -55,6 +56,8 @@ pub struct Simulated {
     restless: u32,
     revision: u64,
     uids: u64,
+    /// UIDs that are not to be given out.
+    reserved: Arc<BTreeSet<String>>,
     names: u64,
     store: Store,
     discovery: Discovery,
@@ -107,6 +110,7 @@ impl Clone for Simulated {
             restless: self.restless,
             revision: self.revision,
             uids: self.uids,
+            reserved: Arc::clone(&self.reserved),
             names: self.names,
             store: self.store.clone(),
             discovery: self.discovery.clone(),
@@ -149,6 +153,7 @@ impl Simulated {
             restless: 0,
             revision: 1,
             uids: 0,
+            reserved: Arc::default(),
             names: 0,
             store: Store::default(),
             discovery: Discovery::default(),

@@ -178,6 +178,7 @@ fn base(
 ) -> Result<Made, Unreachable> {
     world.conditions = Conditions::default();
     let given = plan.state.as_ref().map(|state| state.objects.as_slice()).unwrap_or_default();
+    world.reserve(given);
     let (mut course, origin) = installed(world, maker, plan, workshop, given)?;
     if origin.as_ref().is_some_and(|origin| !origin.reached) {
         return Ok((origin, None));

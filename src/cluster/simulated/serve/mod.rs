@@ -141,12 +141,19 @@ impl Simulated {
         self.changes.push(Arc::new(Change { key: key.clone(), old, new }));
     }
 
-    /// The next UID that no object has; loaded ones may come from another rehearsal.
+    /// Keeps the UIDs of objects that are loaded later from being given to others: a state may come from another simulation,
+    /// which counts alike.
+    pub fn reserve<'o>(&mut self, objects: impl IntoIterator<Item = &'o Value>) {
+        let uids = objects.into_iter().map(|object| text(object, "/metadata/uid").to_owned());
+        Arc::make_mut(&mut self.reserved).extend(uids);
+    }
+
+    /// The next UID that no object has or will be loaded with.
     pub(super) fn next_uid(&mut self) -> String {
         loop {
             self.uids += 1;
             let uid = self.counted_uid();
-            if self.store.by_uid(&uid).is_none() {
+            if self.store.by_uid(&uid).is_none() && !self.reserved.contains(&uid) {
                 return uid;
             }
         }

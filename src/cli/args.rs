@@ -314,6 +314,9 @@ pub struct OutputFlags {
         long_help = "Report format: text, json, markdown or html; with `=PATH` it is written to a file. May be repeated: -o text -o json=report.json -o html=report.html"
     )]
     pub output: Vec<String>,
+    /// Text in full: also how every way ends and loses, and evidence and advice of findings below the gate
+    #[arg(long, help_heading = "Output")]
+    pub full: bool,
 }
 
 /// Arguments of `template`.

@@ -86,7 +86,7 @@ impl Target {
     pub(crate) fn style(&self, terminal: Terminal) -> Style {
         let shown = self.path.is_none();
         let width = if shown { terminal.width() } else { terminal::WIDTH };
-        Style { colored: shown && terminal.colors_stdout(), width }
+        Style { colored: shown && terminal.colors_stdout(), width, full: false }
     }
 
     /// Opens the file or standard output and lets somebody write there.

@@ -20,7 +20,7 @@ use crate::render::facts::Home;
 use crate::render::{Options, Render};
 use crate::report::judgement::{Evidence, judge};
 use crate::report::model::{Ownership, Report, SCHEMA_VERSION};
-use crate::report::{self, FORMATS};
+use crate::report::{self, FORMATS, Style};
 use crate::source::reference::HOMES;
 use crate::upgrade::actors::{Actor, Renderer, Subject};
 use crate::upgrade::lookups;
@@ -36,15 +36,17 @@ use crate::upgrade::words::quoted;
 pub(crate) fn run(arguments: &Verify, global: &Global) -> Result<Exit, Error> {
     let formats: Vec<&str> = FORMATS.iter().map(|format| format.name).collect();
     let targets = output::targets(&arguments.output.output, &formats)?;
+    let full = full(&arguments.output, &targets)?;
     let pair = Pair::load(&arguments.pair, global)?;
     let report = verify(&pair, &arguments.engine, &arguments.output, global)?;
-    finish(report, &targets, global)
+    finish(report, &targets, full, global)
 }
 
 /// The main job on what the program carries.
 pub(crate) fn demo(arguments: &Demo, global: &Global) -> Result<Exit, Error> {
     let formats: Vec<&str> = FORMATS.iter().map(|format| format.name).collect();
     let targets = output::targets(&arguments.output.output, &formats)?;
+    let full = full(&arguments.output, &targets)?;
     Terminal::new(global.color)
         .say("demo: stand-in charts carried inside the program; they mimic a training operator and install nothing real");
     let pair = Pair::carried(global)?;
@@ -60,7 +62,7 @@ pub(crate) fn demo(arguments: &Demo, global: &Global) -> Result<Exit, Error> {
         context: None,
     };
     let report = verify(&pair, &engine, &arguments.output, global)?;
-    finish(report, &targets, global)
+    finish(report, &targets, full, global)
 }
 
 fn verify(pair: &Pair, flags: &EngineFlags, gate: &OutputFlags, global: &Global) -> Result<Report, Error> {
@@ -432,16 +434,28 @@ fn engine_name(engine: Engine) -> &'static str {
     }
 }
 
+/// Whether text is wanted in full; other formats always are.
+fn full(flags: &OutputFlags, targets: &[output::Target]) -> Result<bool, Error> {
+    if flags.full && targets.iter().all(|target| target.format != "text") {
+        return Err(Error::new("`--full`: no text is written")
+            .hint("It is for the text format, `-o text`; the others always tell everything."));
+    }
+    Ok(flags.full)
+}
+
 /// Writes the report. The program ends then, and the system is quicker to take memory back than its owners to give it.
-fn finish(report: Report, targets: &[output::Target], global: &Global) -> Result<Exit, Error> {
-    let exit = write(&report, targets, global);
+fn finish(report: Report, targets: &[output::Target], full: bool, global: &Global) -> Result<Exit, Error> {
+    let exit = write(&report, targets, full, global);
     std::mem::forget(report);
     exit
 }
 
-fn write(report: &Report, targets: &[output::Target], global: &Global) -> Result<Exit, Error> {
+fn write(report: &Report, targets: &[output::Target], full: bool, global: &Global) -> Result<Exit, Error> {
     output::put_all(targets, |target, out| match report::format(&target.format) {
-        Some(format) => (format.write)(report, target.style(Terminal::new(global.color)), out),
+        Some(format) => {
+            let style = Style { full, ..target.style(Terminal::new(global.color)) };
+            (format.write)(report, style, out)
+        }
         None => Ok(()),
     })?;
     Ok(match report.verdict.exit_code {

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use super::ends::{Back, Known, back, ends};
+use super::ends::{Back, Known, back, ends, in_brief};
 use super::model::{Report, grouped, who};
 use super::steps::{Command, Step, steps};
 use crate::finding::{Finding, ObjectName};
@@ -13,6 +13,8 @@ use crate::upgrade::outcome::{Outcome, Rehearsal, Verdict, Way};
 pub(super) struct Counsel {
     /// Actors, with who made the release, and the way.
     pub(super) label: String,
+    /// The same without the way.
+    pub(super) who: String,
     /// What is done, or that nothing helps.
     pub(super) summary: String,
     /// Commands in order; empty when no way keeps every object.
@@ -23,6 +25,8 @@ pub(super) struct Counsel {
     pub(super) rehearsed: String,
     /// How each operation can end.
     pub(super) ends: Vec<String>,
+    /// The same, a line for each operation.
+    pub(super) in_brief: Vec<String>,
     /// How to go back; nothing where that was not rehearsed.
     pub(super) back: Option<Back>,
 }
@@ -54,6 +58,7 @@ struct Advice {
     commands: Vec<Command>,
     afterwards: Vec<Command>,
     ends: Vec<String>,
+    in_brief: Vec<String>,
     back: Option<Back>,
     stuck: Vec<ObjectName>,
 }
@@ -61,7 +66,7 @@ struct Advice {
 impl Advice {
     /// `told` has the commands of every counsel before this one, with whom they are for.
     fn given_to(self, who: &[String], report: &Report, told: &mut Vec<(String, Vec<Command>)>) -> Counsel {
-        let Self { way, summary, commands, afterwards, mut ends, back, stuck } = self;
+        let Self { way, summary, commands, afterwards, mut ends, mut in_brief, back, stuck } = self;
         let about = |finding: &&Finding| finding.objects.iter().any(|object| stuck.contains(object));
         let helpful = report.causes().filter(|finding| !finding.advice.is_empty()).filter(about);
         let mut checks: BTreeSet<&str> = helpful.map(|finding| finding.check).collect();
@@ -71,7 +76,9 @@ impl Advice {
         }
         if !checks.is_empty() {
             let checks = checks.into_iter().collect::<Vec<_>>().join(", ");
-            ends.push(format!("what helps those that can't go on: see the findings of {checks}"));
+            let helps = format!("what helps those that can't go on: see the findings of {checks}");
+            in_brief.push(helps.clone());
+            ends.push(helps);
         }
         let who = who.join(" and ");
         let label = if way.is_empty() { who.clone() } else { format!("{who}, {way}") };
@@ -81,8 +88,8 @@ impl Advice {
         let mut steps = steps(&all, before, told);
         let later = steps.iter().position(|step| step.first > before).unwrap_or(steps.len());
         let afterwards = steps.split_off(later);
-        told.push((who, all));
-        Counsel { label, summary, steps, afterwards, rehearsed, ends, back }
+        told.push((who.clone(), all));
+        Counsel { label, who, summary, steps, afterwards, rehearsed, ends, in_brief, back }
     }
 }
 
@@ -120,6 +127,7 @@ fn nothing_helps() -> Advice {
         commands: Vec::new(),
         afterwards: Vec::new(),
         ends: Vec::new(),
+        in_brief: Vec::new(),
         back: None,
         stuck: Vec::new(),
     }
@@ -138,6 +146,7 @@ fn advice(rehearsal: &Rehearsal, way: &Way, known: &Known<'_>) -> (String, Advic
         commands: commands(way.prepare.iter().chain(command).collect()),
         afterwards: commands(way.afterwards.iter().collect()),
         ends: way.operations.iter().flat_map(|operation| ends(way, operation, known)).collect(),
+        in_brief: way.operations.iter().map(|operation| in_brief(way, operation, known)).collect(),
         back: back(way),
         stuck: outcomes.flat_map(Outcome::stuck).collect(),
     };

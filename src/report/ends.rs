@@ -109,15 +109,33 @@ pub(super) fn ends(way: &Way, operation: &Operation, known: &Known<'_>) -> Vec<S
     let command = rehearsed(operation).filter(|_| operation.name == ROLLBACK);
     let command = command.map(|command| format!(", `{command}`")).unwrap_or_default();
     let ends = operation.outcomes.iter().map(|outcome| (end(operation, outcome, known), whenever(outcome)));
-    let ends = grouped(ends).into_iter().map(|(end, whens)| {
-        let whens: Vec<String> = whens.into_iter().filter(|when| !when.is_empty()).collect();
-        format!("{end} {}", whens.join(", or ")).trim_end().to_owned()
-    });
-    let lines = ends.enumerate().map(|(n, end)| match n {
+    let lines = gathered(ends).into_iter().enumerate().map(|(n, end)| match n {
         0 => format!("{name}{command}: {end}"),
         _ => format!("or {end}"),
     });
     lines.collect()
+}
+
+/// The same in one line, without commands, what errors say and what becomes of objects that are not in trouble; the only
+/// end needs no condition.
+pub(super) fn in_brief(way: &Way, operation: &Operation, known: &Known<'_>) -> String {
+    let end = |outcome: &Outcome| word(outcome, None) + &troubled(&known.troubles(operation, outcome));
+    let ends: Vec<(String, String)> =
+        operation.outcomes.iter().map(|outcome| (end(outcome), whenever(outcome))).collect();
+    let told = match ends.split_first() {
+        Some(((only, _), rest)) if rest.iter().all(|(end, _)| end == only) => only.clone(),
+        _ => gathered(ends.into_iter()).join("; or "),
+    };
+    format!("{}: {told}", column(way, operation))
+}
+
+/// Ends with their conditions, those that read alike as one.
+fn gathered(ends: impl Iterator<Item = (String, String)>) -> Vec<String> {
+    let ends = grouped(ends).into_iter().map(|(end, whens)| {
+        let whens: Vec<String> = whens.into_iter().filter(|when| !when.is_empty()).collect();
+        format!("{end} {}", whens.join(", or ")).trim_end().to_owned()
+    });
+    ends.collect()
 }
 
 /// The operation that leads back.
@@ -130,20 +148,26 @@ fn rehearsed(operation: &Operation) -> Option<&str> {
 }
 
 fn end(operation: &Operation, outcome: &Outcome, known: &Known<'_>) -> String {
-    let error = || outcome.steps.last().map(|step| gist(&step.stderr)).unwrap_or_default();
-    let word = match outcome.verdict {
+    let error = outcome.steps.last().map(|step| gist(&step.stderr)).unwrap_or_default();
+    word(outcome, Some(&error))
+        + &fates(outcome, &known.delivered)
+        + &troubled(&known.troubles(operation, outcome))
+}
+
+/// How an outcome ends, with what the error says where that is wanted.
+fn word(outcome: &Outcome, error: Option<&str>) -> String {
+    let error = error.map(|error| format!(" ({error})")).unwrap_or_default();
+    match outcome.verdict {
         Verdict::Keeps => "keeps all".to_owned(),
-        Verdict::Refused => format!("is refused ({})", error()),
+        Verdict::Refused => format!("is refused{error}"),
         Verdict::Breaks if outcome.succeeds() => "keeps all".to_owned(),
-        Verdict::Breaks => format!("ends with an error ({}), keeps all", error()),
+        Verdict::Breaks => format!("ends with an error{error}, keeps all"),
         Verdict::Loses => format!("loses {}", by_kind(&outcome.lost)),
-    };
-    let troubles = known.troubles(operation, outcome);
-    let troubles = match troubles.is_empty() {
-        true => String::new(),
-        false => format!(", but {}", troubles.join(" and ")),
-    };
-    word + &fates(outcome, &known.delivered) + &troubles
+    }
+}
+
+fn troubled(troubles: &[String]) -> String {
+    if troubles.is_empty() { String::new() } else { format!(", but {}", troubles.join(" and ")) }
 }
 
 /// How to go back after the upgrade.

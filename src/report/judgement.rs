@@ -34,7 +34,7 @@ fn judged(evidence: &Evidence<'_>) -> Judgement {
     let losing: Vec<Loss<'_>> =
         evidence.rehearsals.iter().flat_map(|r| losses(r, evidence.delivered)).collect();
     if !losing.is_empty() {
-        return lost(&losing);
+        return lost(&losing, evidence.gate);
     }
     let mut judgement = without_losses(evidence);
     if evidence.rehearsals.iter().any(|rehearsal| leaves_with_losses(rehearsal, evidence.delivered)) {
@@ -58,6 +58,7 @@ fn without_losses(evidence: &Evidence<'_>) -> Judgement {
             level: "not-checked",
             summary: format!("Nothing could be rehearsed for {}: {}", rehearsal.actor, rehearsal.obstacle),
             answer: String::new(),
+            gate: evidence.gate,
             exit_code: 1,
         };
     }
@@ -74,6 +75,7 @@ fn without_losses(evidence: &Evidence<'_>) -> Judgement {
                 counted(gated, "finding is", "findings are")
             ),
             answer: String::new(),
+            gate: evidence.gate,
             exit_code: 2,
         };
     }
@@ -84,6 +86,7 @@ fn without_losses(evidence: &Evidence<'_>) -> Judgement {
                 "No rehearsed operation loses an object, but not everything could be checked; see below.{rough}"
             ),
             answer: String::new(),
+            gate: evidence.gate,
             exit_code: 1,
         };
     }
@@ -93,6 +96,7 @@ fn without_losses(evidence: &Evidence<'_>) -> Judgement {
             "No rehearsed operation loses a custom object, a definition, a claim, a namespace or work that runs.{rough}"
         ),
         answer: String::new(),
+        gate: evidence.gate,
         exit_code: 0,
     }
 }
@@ -186,7 +190,7 @@ fn leaves_safely(way: &Way, delivered: &BTreeSet<ObjectName>) -> bool {
     way.operation("crds off").is_some_and(|operation| users_own(&worst(operation), delivered).is_empty())
 }
 
-fn lost(losing: &[Loss<'_>]) -> Judgement {
+fn lost(losing: &[Loss<'_>], gate: Severity) -> Judgement {
     // Of equal losses the one that is met first on the road is named.
     let worst = losing.iter().rev().max_by_key(|loss| (loss.lost.len(), ordinary(loss.operation)));
     let what = worst.map(|loss| {
@@ -207,6 +211,7 @@ fn lost(losing: &[Loss<'_>]) -> Judgement {
             what.unwrap_or_default()
         ),
         answer: String::new(),
+        gate,
         exit_code: 3,
     }
 }

@@ -85,7 +85,10 @@ impl Matrix {
             legend.push(("→", "the way to take"));
         }
         if self.rows.iter().any(|row| row.actor.contains(BORN)) {
-            legend.push(("(release of …)", "the release was installed by the other Helm; without it, by the same Helm, which decides how later commands write"));
+            legend.push((
+                "(release of …)",
+                "the release was installed by the other Helm, which decides how later commands write",
+            ));
         }
         if cells().any(|cell| cell.conditional) {
             legend.push(("*", "the worst that can happen; under other conditions it ends better"));

@@ -27,6 +27,8 @@ pub struct Style {
     pub colored: bool,
     /// Where lines of running text end, in characters; 0 for nowhere (text only).
     pub width: usize,
+    /// Whether everything is told, also what is below the gate and how every way ends (text only).
+    pub full: bool,
 }
 
 /// One report format.
@@ -41,7 +43,11 @@ pub struct Format {
 
 /// Every format, in the order of the help text.
 pub static FORMATS: &[Format] = &[
-    Format { name: "text", summary: "for a terminal: verdict, table, findings", write: text::write },
+    Format {
+        name: "text",
+        summary: "for a terminal: verdict, table, the way to take, findings; the rest in brief without --full",
+        write: text::write,
+    },
     Format { name: "json", summary: "for programs; schema in docs/report.schema.json", write: json::write },
     Format { name: "markdown", summary: "for a pull request", write: markdown::write },
     Format { name: "html", summary: "one self-contained page", write: html::write },

@@ -79,6 +79,8 @@ pub struct Judgement {
     /// "May I upgrade?" in one or two sentences: whether the plain command goes, and what the way to take comes to; empty
     /// when nothing could be rehearsed.
     pub answer: String,
+    /// Findings of this severity or worse fail the run.
+    pub gate: Severity,
     /// Exit code of the run.
     pub exit_code: u8,
 }
@@ -189,6 +191,11 @@ pub(super) fn grouped<K: PartialEq, V>(pairs: impl Iterator<Item = (K, V)>) -> V
         }
     }
     groups
+}
+
+/// Each item once, in order of first appearance.
+pub(super) fn distinct<T: PartialEq>(items: impl Iterator<Item = T>) -> Vec<T> {
+    grouped(items.map(|item| (item, ()))).into_iter().map(|(item, _)| item).collect()
 }
 
 /// An actor, and who made the release where that was another.

@@ -52,6 +52,7 @@ fn report() -> Report {
             level: "loses",
             summary: "two widgets are lost".into(),
             answer: "Not as a plain upgrade.".into(),
+            gate: Severity::Breaks,
             exit_code: 3,
         },
         before: chart("1"),
@@ -68,11 +69,14 @@ fn report() -> Report {
     }
 }
 
+/// As programs and `--full` get it.
+const FULL: Style = Style { colored: false, width: 0, full: true };
+
 fn written(name: &str) -> String {
     let mut report = report();
     report.redact();
     let mut out = Vec::new();
-    (format(name).unwrap().write)(&report, Style::default(), &mut out).unwrap();
+    (format(name).unwrap().write)(&report, FULL, &mut out).unwrap();
     String::from_utf8(out).unwrap()
 }
 
@@ -145,7 +149,7 @@ fn the_way_to_take_is_marked_and_told_step_by_step() {
         [("text", "→ careful"), ("markdown", "| → careful |"), ("html", "→ helm3 3.22, careful")]
     {
         let mut out = Vec::new();
-        (format(name).unwrap().write)(&report, Style::default(), &mut out).unwrap();
+        (format(name).unwrap().write)(&report, FULL, &mut out).unwrap();
         let text = String::from_utf8(out).unwrap();
         let commands = ["kubectl annotate x y=z", "kubectl delete part blue -n ns", "steps 1 to 2, under"];
         for wanted in [mark, "step 3 after an upgrade in its natural course"].iter().chain(&commands) {
@@ -177,11 +181,67 @@ fn equal_losses_and_equal_notes_are_told_once() {
         })
         .into();
     let mut out = Vec::new();
-    (format("text").unwrap().write)(&report, Style::default(), &mut out).unwrap();
+    (format("text").unwrap().write)(&report, FULL, &mut out).unwrap();
     let text = String::from_utf8(out).unwrap();
     assert_eq!(text.matches("Widget ×2").count(), 1, "{text}");
     assert!(text.contains("helm3, other: upgrade (when the hook fails)"), "{text}");
     assert!(text.contains("notes Widget a, Widget b changes: spec [unexplained]"), "{text}");
+}
+
+fn brief(report: &Report) -> String {
+    let mut out = Vec::new();
+    (format("text").unwrap().write)(report, Style::default(), &mut out).unwrap();
+    String::from_utf8(out).unwrap()
+}
+
+#[test]
+fn text_in_brief_tells_from_the_gate_on_everything_and_below_it_a_line() {
+    let mut report = report();
+    report.redact();
+    let below = brief(&report);
+    let told = "risks <script>alert(1)</script> | x (Secret/ns/s) [secret_emptied]";
+    assert!(below.contains(told) && !below.contains("because data.key"), "{below}");
+    assert!(!below.contains("→ run `x`") && below.contains("--full"), "{below}");
+    report.verdict.gate = Severity::Risks;
+    let full = brief(&report);
+    assert!(full.contains("because data.key") && full.contains("→ run `x`"), "{full}");
+    assert!(!full.contains("Below the gate"), "{full}");
+}
+
+#[test]
+fn text_in_brief_says_once_what_differs_in_names_only() {
+    let mut report = report();
+    let finding = |name: &str| Finding {
+        check: "pvc_shrunk",
+        severity: Severity::Breaks,
+        message: format!("Widget {name} shrinks"),
+        objects: vec![object("Widget", name)],
+        evidence: vec![Evidence::State { object: object("Widget", name), detail: "too large".into() }],
+        advice: vec![format!("kubectl annotate widget {name} a=b"), "ask first".into()],
+        operations: Vec::new(),
+        condition: None,
+    };
+    report.findings = ["first", "second"].map(finding).into();
+    let text = brief(&report);
+    assert!(text.contains("breaks Widget first, second shrinks [pvc_shrunk]"), "{text}");
+    assert!(text.contains("annotate widget first") && !text.contains("annotate widget second"), "{text}");
+    assert_eq!(text.matches("too large").count(), 1, "{text}");
+    report.findings[1].advice[1] = "ask twice".into();
+    let text = brief(&report);
+    assert!(text.contains("ask first") && text.contains("ask twice"), "{text}");
+}
+
+#[test]
+fn text_in_brief_shows_actors_that_fare_alike_together_and_says_what_differs() {
+    let mut report = report();
+    let mut other = report.rehearsals[0].clone();
+    other.actor = "helm9".into();
+    other.ways.iter_mut().for_each(|way| way.made_by = "helm9".into());
+    report.rehearsals.push(other);
+    assert!(brief(&report).contains("helm3 3.22, helm9 3.22"), "{}", brief(&report));
+    report.rehearsals[1].ways[0].operations[0].outcomes.remove(0);
+    let text = brief(&report);
+    assert!(!text.contains("helm3 3.22, helm9") && text.contains("helm9 3.22"), "{text}");
 }
 
 #[test]
@@ -192,7 +252,7 @@ fn what_cannot_go_on_is_told_as_broken_although_the_command_succeeds() {
     assert_eq!(stuck.stuck(), [object("Widget", "a")]);
     report.rehearsals[0].ways[0].operations[0].outcomes = vec![stuck];
     let mut out = Vec::new();
-    (format("text").unwrap().write)(&report, Style::default(), &mut out).unwrap();
+    (format("text").unwrap().write)(&report, FULL, &mut out).unwrap();
     let text = String::from_utf8(out).unwrap();
     assert!(text.contains("keeps all, but Widget ×1 can't go on without help"), "{text}");
 }
@@ -203,7 +263,7 @@ fn long_markdown_is_cut_below_the_limit_and_says_so() {
     let finding = report.findings[0].clone();
     report.findings = vec![finding; 500];
     let mut out = Vec::new();
-    (format("markdown").unwrap().write)(&report, Style::default(), &mut out).unwrap();
+    (format("markdown").unwrap().write)(&report, FULL, &mut out).unwrap();
     let text = String::from_utf8(out).unwrap();
     assert!(text.chars().count() < 65_536 && text.contains("Cut here"), "{}", text.len());
 }

@@ -2,54 +2,39 @@
 
 use std::io::{self, Write};
 
-use anstyle::{AnsiColor, Style as Ansi};
+use anstyle::AnsiColor;
 
 use super::changes::short;
-use super::counsel::{AFTERWARDS, counsels};
-use super::ends::{Back, when, whenever};
-use super::escape::{line, terminal};
-use super::matrix::{Matrix, column};
+use super::counsel::{AFTERWARDS, Counsel, counsels};
+use super::ends::{Back, whenever};
+use super::escape::line;
+use super::matrix::{Cell, Matrix, Row, column};
 use super::model::{Losing, by_kind, grouped};
 use super::steps::Step;
 use super::wrap::wrapped;
 use super::{Report, Style};
-use crate::finding::{Evidence, Finding, Severity};
+use crate::finding::Evidence;
 use crate::upgrade::outcome::{CUT_OFF, Verdict};
+
+mod alike;
+mod brief;
+mod findings;
+mod pen;
+
+use pen::Pen;
 
 pub(super) fn write(report: &Report, style: Style, out: &mut dyn Write) -> io::Result<()> {
     let pen = Pen { colored: style.colored, width: style.width };
     head(report, pen, out)?;
-    table(report, pen, out)?;
+    table(report, style, pen, out)?;
+    if !style.full {
+        return brief::write(report, pen, out);
+    }
     counsel(report, pen, out)?;
     ownership(report, pen, out)?;
     losses(report, pen, out)?;
-    findings(report, pen, out)?;
+    findings::findings(report, pen, out)?;
     rest(report, pen, out)
-}
-
-#[derive(Clone, Copy)]
-struct Pen {
-    colored: bool,
-    width: usize,
-}
-
-impl Pen {
-    fn paint(self, color: AnsiColor, text: &str) -> String {
-        if !self.colored {
-            return text.to_owned();
-        }
-        let style = Ansi::new().bold().fg_color(Some(color.into()));
-        format!("{style}{text}{style:#}")
-    }
-
-    /// Writes a line of running text; where it is broken, it goes on behind `hang` blanks.
-    fn say(self, out: &mut dyn Write, hang: usize, text: &str) -> io::Result<()> {
-        writeln!(out, "{}", wrapped(text, hang, self.width))
-    }
-
-    fn bold(self, text: &str) -> String {
-        if self.colored { format!("{0}{text}{0:#}", Ansi::new().bold()) } else { text.to_owned() }
-    }
 }
 
 fn head(report: &Report, pen: Pen, out: &mut dyn Write) -> io::Result<()> {
@@ -73,7 +58,7 @@ fn head(report: &Report, pen: Pen, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out)
 }
 
-fn table(report: &Report, pen: Pen, out: &mut dyn Write) -> io::Result<()> {
+fn table(report: &Report, style: Style, pen: Pen, out: &mut dyn Write) -> io::Result<()> {
     let matrix = Matrix::of(report);
     let labels = matrix.rows.iter().flat_map(|row| [row.actor.chars().count(), row.way.chars().count() + 2]);
     let mut widths: Vec<usize> = (0..matrix.columns.len()).map(|column| width(&matrix, column)).collect();
@@ -82,23 +67,43 @@ fn table(report: &Report, pen: Pen, out: &mut dyn Write) -> io::Result<()> {
     if let Some(last) = widths.last_mut() {
         *last = 0;
     }
-    let mut actor = "";
-    for row in &matrix.rows {
-        if row.actor != actor {
-            heading(&row.actor, first, &matrix, &widths, pen, out)?;
-        }
-        actor = &row.actor;
-        let label = line(&format!("{} {}", if row.recommended { "→" } else { " " }, row.way));
-        let label = wrapped(&label, HANG, first);
-        let (begin, more) = label.split_once('\n').unwrap_or((&label, ""));
-        write!(out, "{begin:first$}")?;
-        for (cell, width) in row.cells.iter().zip(&widths) {
-            write!(out, "  {}", pen.paint(color(cell.verdict), &format!("{:width$}", cell.shown())))?;
-        }
-        writeln!(out)?;
-        more.lines().try_for_each(|line| writeln!(out, "{line}"))?;
+    for (actors, rows) in fared(&matrix, style.full) {
+        heading(&actors.join(", "), first, &matrix, &widths, pen, out)?;
+        rows.into_iter().try_for_each(|row| table_row(row, first, &widths, pen, out))?;
     }
     legend(&matrix, pen, out)
+}
+
+/// Actors with their rows; in brief, those that fare alike on every way together.
+fn fared(matrix: &Matrix, full: bool) -> Vec<(Vec<&str>, Vec<&Row>)> {
+    let by_actor = grouped(matrix.rows.iter().map(|row| (row.actor.as_str(), row)));
+    if full {
+        return by_actor.into_iter().map(|(actor, rows)| (vec![actor], rows)).collect();
+    }
+    let shown = |row: &Row| {
+        let cells: Vec<String> = row.cells.iter().map(Cell::shown).collect();
+        (row.way.clone(), row.recommended, cells)
+    };
+    let alike = grouped(by_actor.into_iter().map(|(actor, rows)| {
+        let seen: Vec<_> = rows.iter().map(|row| shown(row)).collect();
+        (seen, (actor, rows))
+    }));
+    let alike = alike.into_iter().map(|(_, of)| of.into_iter().unzip());
+    alike
+        .map(|(actors, rows): (Vec<_>, Vec<Vec<_>>)| (actors, rows.into_iter().next().unwrap_or_default()))
+        .collect()
+}
+
+fn table_row(row: &Row, first: usize, widths: &[usize], pen: Pen, out: &mut dyn Write) -> io::Result<()> {
+    let label = line(&format!("{} {}", if row.recommended { "→" } else { " " }, row.way));
+    let label = wrapped(&label, HANG, first);
+    let (begin, more) = label.split_once('\n').unwrap_or((&label, ""));
+    write!(out, "{begin:first$}")?;
+    for (cell, width) in row.cells.iter().zip(widths) {
+        write!(out, "  {}", pen.paint(color(cell.verdict), &format!("{:width$}", cell.shown())))?;
+    }
+    writeln!(out)?;
+    more.lines().try_for_each(|line| writeln!(out, "{line}"))
 }
 
 /// Blanks before what follows of a way's name.
@@ -206,20 +211,23 @@ fn counsel(report: &Report, pen: Pen, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{}", pen.bold("What to do"))?;
     for counsel in &counsels {
         pen.say(out, 4, &format!("  {}: {}", line(&counsel.label), line(&counsel.summary)))?;
-        counsel.steps.iter().try_for_each(|step| numbered(step, out))?;
-        if !counsel.afterwards.is_empty() {
-            writeln!(out, "       {AFTERWARDS}")?;
-        }
-        counsel.afterwards.iter().try_for_each(|step| numbered(step, out))?;
-        let rehearsed = Some(&counsel.rehearsed).filter(|rehearsed| !rehearsed.is_empty());
-        for end in rehearsed.into_iter().chain(&counsel.ends) {
-            pen.say(out, 9, &format!("       {}", line(end)))?;
-        }
-        if let Some(back) = &counsel.back {
-            way_back(back, pen, out)?;
-        }
+        procedure(counsel, &counsel.ends, pen, out)?;
     }
     writeln!(out)
+}
+
+/// The commands of a way, how it can end, and how to go back.
+fn procedure(counsel: &Counsel, ends: &[String], pen: Pen, out: &mut dyn Write) -> io::Result<()> {
+    counsel.steps.iter().try_for_each(|step| numbered(step, out))?;
+    if !counsel.afterwards.is_empty() {
+        writeln!(out, "       {AFTERWARDS}")?;
+    }
+    counsel.afterwards.iter().try_for_each(|step| numbered(step, out))?;
+    let rehearsed = Some(&counsel.rehearsed).filter(|rehearsed| !rehearsed.is_empty());
+    for end in rehearsed.into_iter().chain(ends) {
+        pen.say(out, 9, &format!("       {}", line(end)))?;
+    }
+    counsel.back.as_ref().map_or(Ok(()), |back| way_back(back, pen, out))
 }
 
 /// A step with its number; commands are for copying: never broken.
@@ -259,31 +267,6 @@ fn ownership(report: &Report, pen: Pen, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out)
 }
 
-fn findings(report: &Report, pen: Pen, out: &mut dyn Write) -> io::Result<()> {
-    if report.causes().next().is_none() {
-        return Ok(());
-    }
-    writeln!(out, "{}", pen.bold("Findings"))?;
-    let causes = report.causes().map(|finding| ((finding.severity, finding.check), finding));
-    for ((severity, check), findings) in grouped(causes) {
-        let (word, color) = match severity {
-            Severity::Loses => ("loses", AnsiColor::Red),
-            Severity::Breaks => ("breaks", AnsiColor::Yellow),
-            Severity::Risks => ("risks", AnsiColor::Cyan),
-            Severity::Notes => ("notes", AnsiColor::BrightBlack),
-        };
-        let word = pen.paint(color, word);
-        if severity == Severity::Notes {
-            notes(&word, check, &findings, pen, out)?;
-        } else {
-            one_group(&word, check, &findings, pen, out)?;
-        }
-    }
-    let more = "`seatrial explain NAME` says what a check in [brackets] means and what to do; what backs each note is in `-o html=FILE`.";
-    pen.say(out, 0, more)?;
-    writeln!(out)
-}
-
 /// A place without its file.
 fn owner(place: &str) -> &str {
     match place.split_once(", ") {
@@ -291,78 +274,6 @@ fn owner(place: &str) -> &str {
         None if place.is_empty() => "absent",
         None => place,
     }
-}
-
-/// Longest list of objects that is shown in full.
-const OBJECTS: usize = 8;
-
-/// Most pieces of evidence that are shown for one finding.
-const REASONS: usize = 3;
-
-/// Findings of one check: each with its reasons, advice that several share once.
-fn one_group(
-    word: &str,
-    check: &str,
-    findings: &[&Finding],
-    pen: Pen,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    let mut advised: Vec<&str> = Vec::new();
-    for finding in findings {
-        pen.say(out, 4, &format!("  {word} {} [{check}]", line(&finding.message)))?;
-        if let Some(condition) = &finding.condition {
-            pen.say(out, 6, &format!("    {}", line(&when(condition))))?;
-        }
-        unnamed(finding, out)?;
-        for evidence in finding.evidence.iter().take(REASONS) {
-            pen.say(out, 6, &format!("    because {}", line(&describe(evidence))))?;
-        }
-        if finding.evidence.len() > REASONS {
-            writeln!(out, "    … and {} more", finding.evidence.len() - REASONS)?;
-        }
-        for advice in &finding.advice {
-            if !advised.contains(&advice.as_str()) {
-                for (n, part) in terminal(advice).lines().enumerate() {
-                    let mark = if n == 0 { "→" } else { " " };
-                    pen.say(out, 6, &format!("    {mark} {part}"))?;
-                }
-                advised.push(advice);
-            }
-        }
-    }
-    Ok(())
-}
-
-/// Objects that the message does not name already.
-fn unnamed(finding: &Finding, out: &mut dyn Write) -> io::Result<()> {
-    let objects: Vec<_> =
-        finding.objects.iter().filter(|object| !finding.message.contains(&object.name)).collect();
-    for object in objects.iter().take(OBJECTS) {
-        writeln!(out, "    {}", line(&object.to_string()))?;
-    }
-    if objects.len() > OBJECTS {
-        writeln!(out, "    … and {} more", objects.len() - OBJECTS)?;
-    }
-    Ok(())
-}
-
-/// Notes of one check in a line each; those that say the same of several objects in one.
-fn notes(word: &str, check: &str, findings: &[&Finding], pen: Pen, out: &mut dyn Write) -> io::Result<()> {
-    let said = findings.iter().map(|finding| {
-        let subject = finding.objects.first().map(|object| format!("{} {}", object.kind, object.name));
-        let subject = subject.filter(|subject| finding.message.starts_with(subject.as_str()));
-        let rest = subject.as_ref().and_then(|subject| finding.message.strip_prefix(subject.as_str()));
-        let rest = rest.unwrap_or(&finding.message);
-        ((rest, finding.condition.as_deref(), finding.advice.first()), subject)
-    });
-    for ((rest, condition, advice), subjects) in grouped(said) {
-        let subjects: Vec<String> = subjects.into_iter().flatten().collect();
-        let condition = condition.map(|condition| format!(", {}", when(condition))).unwrap_or_default();
-        let advice = advice.map(|advice| format!(" → {advice}")).unwrap_or_default();
-        let said = format!("{}{rest}{condition}{advice}", subjects.join(", "));
-        pen.say(out, 4, &format!("  {word} {} [{check}]", line(&said)))?;
-    }
-    Ok(())
 }
 
 /// One line on what backs a finding.

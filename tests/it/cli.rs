@@ -417,6 +417,33 @@ fn the_demo_prints_what_the_readme_shows() {
     }
 }
 
+#[test]
+fn the_demo_can_be_read_in_one_sitting_and_leaves_nothing_unmentioned() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("report.json");
+    let json = format!("json={}", path.display());
+    let text = stdout(&seatrial(&["demo", "-o", "text", "-o", &json]));
+    assert!(text.lines().count() <= 200, "{} lines", text.lines().count());
+    assert!(text.contains("`--full` also tells"), "{text}");
+    let report: serde_json::Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+    for finding in report["findings"].as_array().unwrap() {
+        let check = finding["check"].as_str().unwrap();
+        if check == "rehearsal_lost" {
+            continue;
+        }
+        assert!(text.contains(&format!("[{check}]")), "{check}");
+        for object in finding["objects"].as_array().unwrap() {
+            let name = object.as_str().unwrap().rsplit('/').next().unwrap();
+            assert!(text.contains(name), "{check}: {name}");
+        }
+    }
+    let full = stdout(&seatrial(&["demo", "--full"]));
+    assert!(full.lines().count() > 400 && !full.contains("--full"), "{full}");
+    let output = seatrial(&["demo", "--full", "-o", &json]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stderr(&output).contains("`--full`: no text is written"), "{}", stderr(&output));
+}
+
 fn demo(format: &str, path: &Path) -> Option<i32> {
     seatrial(&["demo", "-o", &format!("{format}={}", path.display())]).status.code()
 }

@@ -34,7 +34,8 @@ impl Loaded {
         Ok(Self::of(fetched, settings::limits(&global.limits)))
     }
 
-    fn of(fetched: Fetched, limits: Limits) -> Self {
+    /// A fetched chart, without looking inside.
+    pub(crate) fn of(fetched: Fetched, limits: Limits) -> Self {
         let Fetched { reference, digest, content, .. } = fetched;
         let info = ChartInfo { reference, digest: digest.unwrap_or_default(), ..ChartInfo::default() };
         Self { info, content, limits, read: OnceLock::new(), unpacked: OnceLock::new() }

@@ -243,16 +243,16 @@ pub struct EngineFlags {
     /// Node image for `--engine kind`
     #[arg(long, value_name = "IMAGE", help_heading = "Rehearsal")]
     pub kind_image: Option<String>,
-    /// Container image to load into the kind cluster first; may be repeated
+    /// Container image to load into the cluster of `--engine kind` first; may be repeated
     #[arg(long, value_name = "IMAGE", help_heading = "Rehearsal")]
     pub preload: Vec<String>,
-    /// Keep the kind cluster afterwards
+    /// Keep the cluster of `--engine kind` afterwards
     #[arg(long, help_heading = "Rehearsal")]
     pub keep: bool,
     /// Kubeconfig for `--engine cluster`
     #[arg(long, value_name = "FILE", env = "KUBECONFIG", help_heading = "Rehearsal")]
     pub kubeconfig: Option<PathBuf>,
-    /// Seconds that a real cluster gets to settle after each command
+    /// Seconds that the cluster of `--engine cluster` or `kind` gets to settle after each command
     #[arg(long, value_name = "SECONDS", default_value_t = 20, help_heading = "Rehearsal")]
     pub settle: u32,
     /// Context of the kubeconfig for `--engine cluster`
@@ -269,6 +269,17 @@ pub enum Engine {
     Kind,
     /// The cluster of the kubeconfig; objects are really created and deleted there
     Cluster,
+}
+
+impl Engine {
+    /// The word on the command line.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Sim => "sim",
+            Self::Kind => "kind",
+            Self::Cluster => "cluster",
+        }
+    }
 }
 
 /// The severity from which findings fail the run.
@@ -381,7 +392,13 @@ pub struct Rehearse {
     #[arg(value_name = "AFTER", required_unless_present = "scenario")]
     pub after: Option<String>,
     /// Scenario file: charts, values, actor, flags, starting state and ordered steps (docs/scenarios.md, docs/scenario.schema.json)
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["before", "after"])]
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with_all = ["before", "after", "actor", "state", "namespace", "release", "kube_version",
+            "api_versions", "values", "set", "set_string", "set_json", "set_file", "set_literal", "values_before",
+            "values_after", "set_before", "set_after"]
+    )]
     pub scenario: Option<PathBuf>,
     /// Release.
     #[command(flatten)]

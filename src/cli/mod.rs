@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::Parser as _;
+use clap::{CommandFactory as _, FromArgMatches as _};
 
 pub mod args;
 mod blind;
@@ -16,6 +16,7 @@ mod golden;
 mod golden_difference;
 mod helm_flags;
 mod machine;
+mod misplaced;
 mod output;
 mod output_dir;
 mod pair;
@@ -47,9 +48,13 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 }
 
 fn parsed(arguments: Vec<OsString>) -> ExitCode {
-    match Cli::try_parse_from(arguments) {
-        Ok(cli) => finish(&cli, dispatch(&cli)),
-        Err(error) => usage(&error),
+    let matches = match Cli::command().try_get_matches_from(arguments) {
+        Ok(matches) => matches,
+        Err(error) => return usage(&error),
+    };
+    match Cli::from_arg_matches(&matches) {
+        Ok(cli) => finish(&cli, misplaced::check(&matches).and_then(|()| dispatch(&cli))),
+        Err(error) => usage(&error.format(&mut Cli::command())),
     }
 }
 

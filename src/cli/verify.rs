@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
 
-use super::args::{self, Demo, Engine, EngineFlags, Gate, Global, OutputFlags, Verify};
+use super::args::{Demo, Engine, EngineFlags, Gate, Global, OutputFlags, Verify};
 use super::blind::{impure, not_checked, scaled_claims, unasked, unscheduled};
 use super::engine::{self, Part};
 use super::exit::{Error, Exit};
@@ -277,7 +277,7 @@ impl<'p> Scenery<'p> {
             release: self.plan.subject.release.clone(),
             namespace: self.plan.subject.namespace.clone(),
             kubernetes: self.plan.kubernetes.clone(),
-            engine: engine_name(flags.engine).to_owned(),
+            engine: flags.engine.name().to_owned(),
             start: self.start(&rehearsals),
             not_checked: self.not_checked(
                 &rehearsals,
@@ -423,14 +423,6 @@ fn home(home: &Home) -> String {
         Home::Directory { subchart: true, .. } => "crds/ of a subchart (nobody)".to_owned(),
         Home::Hook { .. } => "hook".to_owned(),
         Home::HookApplied { hook, .. } => format!("applied by hook {}", hook.name),
-    }
-}
-
-fn engine_name(engine: Engine) -> &'static str {
-    match engine {
-        args::Engine::Sim => "sim",
-        args::Engine::Kind => "kind",
-        args::Engine::Cluster => "cluster",
     }
 }
 

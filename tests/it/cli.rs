@@ -55,6 +55,11 @@ fn errors_name_the_place_and_the_way_on() {
         (&["verify", "a", "b", "--kube-version", "abc"], "--kube-version"),
         (&["verify", "a", "b", "-f", "no.yaml"], "`-f no.yaml`"),
         (&["diff", "a", "b", "--values-after", "no.yaml"], "`--values-after no.yaml`"),
+        (&["verify", "a", "b", "--kind-image", "x"], "it is for `--engine kind`"),
+        (&["rehearse", "a", "b", "--engine", "kind", "--context", "x"], "it is for `--engine cluster`"),
+        (&["rehearse", "--scenario", "s.yaml", "--keep"], "it is for `--engine kind`"),
+        (&["rehearse", "--scenario", "s.yaml", "--actor", "helm3"], "cannot be used with '--actor"),
+        (&["rehearse", "--scenario", "s.yaml", "--set-after", "a=b"], "cannot be used with '--set-after"),
     ];
     for (arguments, wanted) in cases {
         let output = seatrial(arguments);
@@ -107,6 +112,25 @@ fn a_state_that_is_not_there_is_named_by_its_flag_and_offline_pulls_nothing() {
     assert!(stderr(&output).contains("`--state`: open no.yaml"), "{}", stderr(&output));
     let output = seatrial(&["pull", "kubeflow-trainer@9.9.9", "--offline"]);
     assert!(!stderr(&output).contains("pulling"), "{}", stderr(&output));
+}
+
+#[test]
+fn what_is_on_disk_is_not_pulled_and_has_a_digest_all_the_same() {
+    let dir = tempfile::tempdir().unwrap();
+    let digest = |before: &str| {
+        let output = seatrial(&["pull", before]);
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        assert!(!stderr(&output).contains("pulling"), "{}", stderr(&output));
+        assert!(stderr(&output).contains("the digest is of its files"), "{}", stderr(&output));
+        let text = stdout(&output);
+        let (_, digest) = text.trim_end().split_once("  sha256:").unwrap_or_else(|| panic!("{text}"));
+        assert_eq!(digest.len(), 64, "{text}");
+        digest.to_owned()
+    };
+    std::fs::write(dir.path().join("Chart.yaml"), CHART).unwrap();
+    let first = digest(dir.path().to_str().unwrap());
+    std::fs::write(dir.path().join("values.yaml"), "a: 1\n").unwrap();
+    assert_ne!(first, digest(dir.path().to_str().unwrap()));
 }
 
 #[test]

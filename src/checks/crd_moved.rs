@@ -13,8 +13,8 @@ declare_check! {
     /// ## What breaks
     /// Helm creates what lies in `crds/` once and never owns it. A CRD that moves into the templates becomes part of
     /// the release: the upgrade meets an object without ownership metadata and stops, and once adopted the CRD is
-    /// deleted by every rollback across the move, by switching it off in the values, and by uninstalling. A CRD that
-    /// moves the other way leaves the manifest: the upgrade deletes it, and with it every object of its kind.
+    /// deleted by every rollback across the move, by an upgrade that drops it from the release, and by uninstalling. A
+    /// CRD that moves the other way leaves the manifest: the upgrade deletes it, and with it every object of its kind.
     ///
     /// ## What to do
     /// Into the templates: annotate the live CRD with `helm.sh/resource-policy=keep`, then label and annotate it for

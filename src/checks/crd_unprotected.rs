@@ -7,6 +7,7 @@ use super::{Context, Findings};
 use crate::finding::{Evidence, Severity};
 use crate::k8s;
 use crate::upgrade::inventory::{Item, Place};
+use crate::upgrade::outcome::DROP;
 
 declare_check! {
     /// A CustomResourceDefinition in the templates carries no `helm.sh/resource-policy: keep`.
@@ -39,7 +40,7 @@ declare_check! {
     /// spec: {group: example.test, names: {kind: Widget, plural: widgets}, scope: Namespaced, versions: []}
     /// ```
     /// ```text finding
-    /// loses: uninstall, rollback and switching it off delete CRD widgets.example.test and every Widget with it
+    /// loses: uninstall, rollback and dropping it from the release delete CRD widgets.example.test and every Widget with it
     /// ```
     ///
     /// ## Not reported
@@ -77,13 +78,13 @@ pub(super) fn check(context: &Context<'_>, findings: &mut Findings) {
             (true, _) => (Severity::Risks, "uninstall deletes", &["uninstall"]),
             (false, true) => (
                 Severity::Loses,
-                "uninstall and switching it off delete, as before this upgrade,",
-                &["uninstall", "crds off"],
+                "uninstall and dropping it from the release delete, as before this upgrade,",
+                &["uninstall", DROP],
             ),
             (false, false) => (
                 Severity::Loses,
-                "uninstall, rollback and switching it off delete",
-                &["rollback", "uninstall", "crds off"],
+                "uninstall, rollback and dropping it from the release delete",
+                &["rollback", "uninstall", DROP],
             ),
         };
         let message = format!("{what} CRD {} and every {kind} with it", item.name.name);
@@ -127,7 +128,7 @@ fn advice(context: &Context<'_>, name: &str, protected: bool) -> Vec<String> {
 /// The flag that takes the CRDs out of the release, where a rehearsal found the chart's value for it.
 fn switch<'s>(context: &Context<'s>) -> &'s str {
     let ways = context.scene.rehearsals.iter().flat_map(|rehearsal| &rehearsal.ways);
-    let off = ways.filter_map(|way| way.operation("crds off")).find_map(|operation| operation.flags.first());
+    let off = ways.filter_map(|way| way.operation(DROP)).find_map(|operation| operation.flags.first());
     off.map_or("--set THE-VALUE-THAT-GATES-THE-CRDS=false", String::as_str)
 }
 

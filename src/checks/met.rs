@@ -55,7 +55,7 @@ impl Met<'_> {
 
     /// The operation with its own flags.
     fn command(&self) -> String {
-        std::iter::once(self.operation.name.as_str()).chain(self.flags()).collect::<Vec<_>>().join(" ")
+        std::iter::once(self.operation.title()).chain(self.flags()).collect::<Vec<_>>().join(" ")
     }
 
     /// The operation's flags beyond those of the way.

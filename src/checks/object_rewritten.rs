@@ -7,6 +7,7 @@ use super::met::{Met, condition, ends, listed, operations};
 use super::{Context, Findings};
 use crate::finding::{Evidence, ObjectName, Severity};
 use crate::upgrade::diff::FieldChange;
+use crate::upgrade::outcome::DROP;
 use crate::upgrade::rewrites::{Rewrite, Writer};
 
 declare_check! {
@@ -166,7 +167,7 @@ declare_check! {
 }
 
 /// Operations that take away what an object belongs to; what they change is their purpose.
-pub(super) const LEAVING: &[&str] = &["uninstall", "crds off"];
+pub(super) const LEAVING: &[&str] = &["uninstall", DROP];
 
 /// One change of one object, who did it, and where it was met.
 struct Told<'s> {

@@ -74,7 +74,7 @@ fn say(
 ) {
     let message = format!(
         "{} of {} ({}) ends with an error: {}",
-        operation.name,
+        operation.title(),
         rehearsal.actor,
         way.name,
         gist(step)

@@ -55,9 +55,9 @@ fn say(rehearsal: &Rehearsal, way: &Way, operation: &Operation, outcome: &Outcom
 
 fn named(operation: &Operation) -> String {
     if operation.flags.is_empty() {
-        operation.name.clone()
+        operation.title().to_owned()
     } else {
-        format!("{} {}", operation.name, operation.flags.join(" "))
+        format!("{} {}", operation.title(), operation.flags.join(" "))
     }
 }
 

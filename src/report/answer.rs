@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::ends::{Known, NO_WAY_BACK, back};
 use super::matrix::column;
 use super::model::{by_kind, grouped, who};
-use crate::upgrade::outcome::{Outcome, Rehearsal, Verdict, Way};
+use crate::upgrade::outcome::{Operation, Outcome, ROAD, Rehearsal, Verdict, Way};
 
 /// The answer; empty where nothing could be rehearsed.
 pub(super) fn answer(rehearsals: &[Rehearsal], known: &Known<'_>) -> String {
@@ -46,8 +46,10 @@ fn plain(case: &Case<'_>) -> String {
     let word = match worst.verdict {
         Verdict::Keeps => return later(case.plain),
         Verdict::Refused => "refused".to_owned(),
-        Verdict::Breaks if worst.succeeds() => format!("{} can't go on after it", by_kind(&worst.stuck())),
-        Verdict::Breaks => "stops halfway".to_owned(),
+        Verdict::Breaks if worst.succeeds() => {
+            format!("breaks: {} can't go on after it", by_kind(&worst.stuck()))
+        }
+        Verdict::Breaks => "breaks halfway".to_owned(),
         Verdict::Loses => format!("loses {}", worst.lost.len()),
     };
     let always = upgrade.outcomes.iter().all(|outcome| outcome.verdict == worst.verdict);
@@ -58,6 +60,9 @@ const KEEPS: &str = "keeps everything";
 
 /// What a way comes to that leaves nothing to be said.
 const UNHARMED: &str = "keeps everything on upgrade and rollback";
+
+/// The same where an operation does not end well: the table's cell says how.
+const UNLOST: &str = "loses nothing on upgrade and rollback";
 
 /// The way without anything but the command.
 const PLAIN: &str = "plain";
@@ -95,16 +100,25 @@ fn taken(case: &Case<'_>, known: &Known<'_>) -> Option<String> {
     let upgrades = || way.operations.first().into_iter();
     let pairs = upgrades().flat_map(|upgrade| upgrade.outcomes.iter().map(move |outcome| (upgrade, outcome)));
     let troubles: BTreeSet<String> = pairs.flat_map(|(o, outcome)| known.troubles(o, outcome)).collect();
-    let mut parts = vec![UNHARMED.to_owned()];
+    let on_the_road = way.operations.iter().filter(|operation| ROAD.contains(&operation.name.as_str()));
+    let unharmed = on_the_road.into_iter().all(|operation| operation.verdict() == Verdict::Keeps);
+    let mut parts = vec![if unharmed { UNHARMED } else { UNLOST }.to_owned()];
     if !troubles.is_empty() {
         parts[0].push_str(&format!(", but {}", troubles.into_iter().collect::<Vec<_>>().join(" and ")));
     }
-    if upgrades().flat_map(|upgrade| &upgrade.outcomes).any(|outcome| !outcome.succeeds()) {
-        parts.push("the upgrade can end with an error".to_owned());
-    }
+    parts.extend(upgrades().find_map(fails).map(|how| format!("the upgrade can {how}")));
     parts.extend(backwards(way));
     parts.extend(leaving(way));
     Some(parts.join("; "))
+}
+
+/// How an operation's command can fail, in the words of the table.
+fn fails(operation: &Operation) -> Option<&'static str> {
+    let failing = operation.outcomes.iter().filter(|outcome| !outcome.succeeds());
+    failing.map(|outcome| outcome.verdict).max().map(|worst| match worst {
+        Verdict::Keeps | Verdict::Refused => "be refused",
+        Verdict::Breaks | Verdict::Loses => "break",
+    })
 }
 
 /// What is to be known of going back; nothing where the plain rollback does and leaves nothing behind.
@@ -117,7 +131,7 @@ fn backwards(way: &Way) -> Option<String> {
         _ if plain.outcomes.iter().all(Outcome::gets_back) => {
             stuck().map(|stuck| format!("after a rollback {} can't go on without help", by_kind(&stuck)))
         }
-        _ => Some("a plain rollback can end with an error, see \"to go back\"".to_owned()),
+        _ => Some(format!("a plain rollback can {}, see \"to go back\"", fails(plain).unwrap_or("break"))),
     }
 }
 
@@ -133,7 +147,8 @@ fn leaving(way: &Way) -> Option<String> {
 fn advised(names: &[&str], effects: Option<String>, for_whom: &[String], alone: bool) -> String {
     let whom = if alone { String::new() } else { format!("With {}: ", for_whom.join(" and ")) };
     let Some(effects) = effects else {
-        let no = "no rehearsed way keeps every object, do not upgrade before one does.";
+        let no =
+            "no rehearsed way leads there and back without losing objects, do not upgrade before one does.";
         return if alone { format!("N{}", &no[1..]) } else { format!("{whom}{no}") };
     };
     if names == [PLAIN] && effects == UNHARMED {
@@ -149,7 +164,6 @@ mod tests {
     use super::*;
     use crate::finding::{Evidence, Finding, ObjectName, Severity};
     use crate::upgrade::diff::FieldChange;
-    use crate::upgrade::outcome::Operation;
     use crate::upgrade::rewrites::{Rewrite, Writer};
     use crate::upgrade::sample;
     use crate::upgrade::trace::Step;
@@ -194,7 +208,7 @@ mod tests {
         later.operations[1] = operation("rollback", &[], &[(0, 2)]);
         assert_eq!(
             said(vec![later], &[]),
-            "A plain `helm upgrade` keeps everything, but not all that may follow: rollback can lose objects. No rehearsed way keeps every object, do not upgrade before one does."
+            "A plain `helm upgrade` keeps everything, but not all that may follow: rollback can lose objects. No rehearsed way leads there and back without losing objects, do not upgrade before one does."
         );
     }
 
@@ -212,7 +226,7 @@ mod tests {
         );
         assert_eq!(
             said(vec![plain, careful], &[]),
-            "Not as a plain `helm upgrade` (refused). Take the way marked →: careful keeps everything on upgrade and rollback; a plain rollback can end with an error, see \"to go back\"; uninstall can lose 8."
+            "Not as a plain `helm upgrade` (refused). Take the way marked →: careful loses nothing on upgrade and rollback; a plain rollback can break, see \"to go back\"; uninstall can lose 8."
         );
     }
 
@@ -250,10 +264,10 @@ mod tests {
     fn the_way_back_is_the_command_that_succeeds() {
         let of = |rollbacks: Vec<Operation>| back(&way("w", rollbacks)).unwrap();
         let plain = |code: i32| operation("rollback", &[], &[(code, 0)]);
-        let forced = |code: i32| operation("rollback", &["--force"], &[(code, 0)]);
+        let overriding = |code: i32| operation("rollback", &["--force"], &[(code, 0)]);
         assert_eq!(of(vec![plain(0)]).command, "helm rollback r");
-        assert_eq!(of(vec![plain(1), forced(0)]).command, "helm rollback r --force");
-        let none = of(vec![plain(1), forced(1)]);
+        assert_eq!(of(vec![plain(1), overriding(0)]).command, "helm rollback r --force");
+        let none = of(vec![plain(1), overriding(1)]);
         assert_eq!((none.command.as_str(), none.note.as_str()), ("", NO_WAY_BACK));
         assert!(back(&way("w", Vec::new())).is_none());
     }

@@ -17,7 +17,7 @@ pub(super) struct Counsel {
     pub(super) who: String,
     /// What is done, or that nothing helps.
     pub(super) summary: String,
-    /// Commands in order; empty when no way keeps every object.
+    /// Commands in order; empty when every way loses objects.
     pub(super) steps: Vec<Step>,
     /// Commands that go on with the count when the upgrade is through, for objects that can't go on.
     pub(super) afterwards: Vec<Step>,
@@ -123,7 +123,9 @@ fn advice_of(rehearsal: &Rehearsal, maker: &str, known: &Known<'_>) -> Option<(S
 fn nothing_helps() -> Advice {
     Advice {
         way: String::new(),
-        summary: "no rehearsed way keeps every object; do not upgrade before one does".to_owned(),
+        summary:
+            "no rehearsed way leads there and back without losing objects; do not upgrade before one does"
+                .to_owned(),
         commands: Vec::new(),
         afterwards: Vec::new(),
         ends: Vec::new(),

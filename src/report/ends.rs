@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::matrix::column;
 use super::model::{by_kind, grouped};
 use crate::finding::{Finding, ObjectName};
-use crate::upgrade::outcome::{Operation, Outcome, Verdict, Way};
+use crate::upgrade::outcome::{DROP, Operation, Outcome, Verdict, Way};
 use crate::upgrade::trace::{Action, Event};
 
 /// What lines on ends are told from besides the outcomes.
@@ -30,7 +30,7 @@ const HOOKED: &str = "bystander_changed";
 const SET_BACK: &str = "edit_set_back";
 
 /// Operations whose purpose it is to take away what objects belong to.
-const LEAVING: &[&str] = &["uninstall", "crds off"];
+const LEAVING: &[&str] = &["uninstall", DROP];
 
 impl<'r> Known<'r> {
     pub(super) fn new(delivered: impl Iterator<Item = &'r ObjectName>, findings: &'r [Finding]) -> Self {
@@ -154,14 +154,14 @@ fn end(operation: &Operation, outcome: &Outcome, known: &Known<'_>) -> String {
         + &troubled(&known.troubles(operation, outcome))
 }
 
-/// How an outcome ends, with what the error says where that is wanted.
+/// How an outcome ends, in the table's word first, with what the error says where that is wanted.
 fn word(outcome: &Outcome, error: Option<&str>) -> String {
-    let error = error.map(|error| format!(" ({error})")).unwrap_or_default();
+    let said = |mark: &str| error.map(|error| format!("{mark}{error}")).unwrap_or_default();
     match outcome.verdict {
         Verdict::Keeps => "keeps all".to_owned(),
-        Verdict::Refused => format!("is refused{error}"),
-        Verdict::Breaks if outcome.succeeds() => "keeps all".to_owned(),
-        Verdict::Breaks => format!("ends with an error{error}, keeps all"),
+        Verdict::Refused => format!("is refused (it ends with an error{})", said(": ")),
+        Verdict::Breaks if outcome.succeeds() => "breaks, loses nothing".to_owned(),
+        Verdict::Breaks => format!("breaks (ends with an error{}), loses nothing", said(": ")),
         Verdict::Loses => format!("loses {}", by_kind(&outcome.lost)),
     }
 }
@@ -179,20 +179,20 @@ pub(super) struct Back {
     pub(super) note: String,
 }
 
-/// What leads back from a way: the plain rollback where it always succeeds, else the forced one; nothing for a way on
+/// What leads back from a way: the plain rollback where it always succeeds, else the one that overrides; nothing for a way on
 /// which no rollback was rehearsed.
 pub(super) fn back(way: &Way) -> Option<Back> {
     let rollbacks: Vec<&Operation> =
         way.operations.iter().filter(|operation| operation.name == ROLLBACK).collect();
     let plain = rollbacks.iter().find(|operation| column(way, operation) == ROLLBACK)?;
-    let forced = rollbacks.iter().find(|operation| column(way, operation) != ROLLBACK);
+    let overriding = rollbacks.iter().find(|operation| column(way, operation) != ROLLBACK);
     let succeeds = |operation: &Operation| operation.outcomes.iter().any(Outcome::gets_back);
     if plain.outcomes.iter().all(Outcome::gets_back) {
         return Some(led_by(plain, String::new()));
     }
-    match forced.filter(|operation| succeeds(operation)) {
-        Some(forced) => {
-            Some(led_by(forced, "the rollback without these flags does not always succeed".to_owned()))
+    match overriding.filter(|operation| succeeds(operation)) {
+        Some(overriding) => {
+            Some(led_by(overriding, "the rollback without these flags does not always succeed".to_owned()))
         }
         None if succeeds(plain) => Some(led_by(plain, String::new())),
         None => Some(Back { command: String::new(), note: NO_WAY_BACK.to_owned() }),

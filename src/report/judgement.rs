@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::finding::{Finding, ObjectName, Severity};
-use crate::upgrade::outcome::{Operation, REUSING, ROAD, Rehearsal, Verdict, Way};
+use crate::upgrade::outcome::{DROP, Operation, REUSING, ROAD, Rehearsal, Verdict, Way};
 
 use super::answer::answer;
 use super::ends::Known;
@@ -118,7 +118,7 @@ fn rough(rehearsals: &[Rehearsal]) -> String {
 }
 
 /// What [`Verdict::Breaks`] means, after the name of an operation.
-const HALFWAY: &str = "can end halfway or leave objects that can't go on without help";
+const HALFWAY: &str = "can break (end halfway, or leave objects that can't go on without help)";
 
 fn ends(operation: &Operation, verdict: Verdict) -> bool {
     operation.outcomes.iter().any(|outcome| outcome.verdict == verdict)
@@ -128,7 +128,7 @@ fn sentence(found: &[(&Rehearsal, &Way, &Operation)], one: &str, many: &str) -> 
     let mut names: Vec<String> = Vec::new();
     for (rehearsal, way, operation) in found {
         let flags: String = operation.flags.iter().map(|flag| format!(" {flag}")).collect();
-        let name = format!("{}{flags} by {} ({})", operation.name, who(rehearsal, way), way.name);
+        let name = format!("{}{flags} by {} ({})", operation.title(), who(rehearsal, way), way.name);
         if !names.contains(&name) {
             names.push(name);
         }
@@ -187,7 +187,7 @@ fn caused(way: &Way, lost: &[ObjectName]) -> Vec<ObjectName> {
 
 // There is a way out that keeps everything: CRDs leave the release first, then it is uninstalled.
 fn leaves_safely(way: &Way, delivered: &BTreeSet<ObjectName>) -> bool {
-    way.operation("crds off").is_some_and(|operation| users_own(&worst(operation), delivered).is_empty())
+    way.operation(DROP).is_some_and(|operation| users_own(&worst(operation), delivered).is_empty())
 }
 
 fn lost(losing: &[Loss<'_>], gate: Severity) -> Judgement {
@@ -197,7 +197,7 @@ fn lost(losing: &[Loss<'_>], gate: Severity) -> Judgement {
         let flags: String = loss.operation.flags.iter().map(|flag| format!(" {flag}")).collect();
         format!(
             "The worst: {}{flags} by {} ({}) loses {}.",
-            loss.operation.name,
+            loss.operation.title(),
             who(loss.rehearsal, loss.way),
             loss.way.name,
             by_kind(&loss.lost)

@@ -1,6 +1,6 @@
 //! The one table: a row per actor and way, a column per operation, the worst outcome in each cell.
 
-use crate::upgrade::outcome::{Operation, REUSING, Verdict, Way};
+use crate::upgrade::outcome::{DROP, Operation, REUSING, Verdict, Way};
 
 use super::model::Report;
 
@@ -114,7 +114,11 @@ const WORDS: &[(Option<Verdict>, &str, &str)] = &[
         "refused",
         "ends with an error and has changed nothing but the release's own records",
     ),
-    (Some(Verdict::Breaks), "breaks", "stops halfway, or leaves objects that can't go on without help"),
+    (
+        Some(Verdict::Breaks),
+        "breaks",
+        "ends with an error halfway, or leaves objects that can't go on without help; nothing is lost",
+    ),
     (Some(Verdict::Loses), "loses N", "N such objects are deleted or made anew, whatever the exit code says"),
     (None, "–", "not reached on this way"),
 ];
@@ -143,9 +147,12 @@ const ORDER: &[(&str, &str)] = &[
     ("undone", "an upgrade that fails and undoes itself: --atomic, --rollback-on-failure"),
     ("again", "the same upgrade once more"),
     ("rollback", ""),
-    ("forced", "where a rollback does not succeed: --force, or --server-side=true --force-conflicts"),
+    (
+        "override",
+        "a rollback that overrides what stops the plain one: --force, or --server-side=true --force-conflicts",
+    ),
     ("uninstall", ""),
-    ("CRDs off", "a later upgrade that switches the chart's CRDs off"),
+    ("drop CRDs", "a later upgrade that takes the chart's CRDs out of the release"),
     ("reuse", "the upgrade with --reuse-values"),
 ];
 
@@ -155,9 +162,9 @@ pub(super) fn column(way: &Way, operation: &Operation) -> String {
     let mut has = |wanted: &[&str]| beyond.any(|flag| wanted.iter().any(|word| flag.starts_with(word)));
     let name = match operation.name.as_str() {
         "upgrade" if has(&["--atomic", "--rollback-on-failure"]) => "undone",
-        "rollback" if has(&["--force", "--server-side"]) => "forced",
+        "rollback" if has(&["--force", "--server-side"]) => "override",
         "upgrade again" => "again",
-        "crds off" => "CRDs off",
+        DROP => operation.title(),
         REUSING => "reuse",
         name => name,
     };

@@ -177,7 +177,7 @@ impl Losing<'_> {
     #[must_use]
     pub fn operation_label(&self) -> String {
         let flags: String = self.operation.flags.iter().map(|flag| format!(" {flag}")).collect();
-        format!("{}{flags}", self.operation.name)
+        format!("{}{flags}", self.operation.title())
     }
 }
 

@@ -156,7 +156,7 @@ fn the_way_to_take_is_marked_and_told_step_by_step() {
             assert!(text.contains(wanted), "{name}: no {wanted:?} in\n{text}");
         }
         let plain = name == "text";
-        let told = "rollback, `helm upgrade <x> \\u{1b}[31m`: ends with an error (cannot patch \"blue\"), keeps all, Runtime ×1 stay as they are";
+        let told = "rollback, `helm upgrade <x> \\u{1b}[31m`: breaks (ends with an error: cannot patch \"blue\"), loses nothing, Runtime ×1 stay as they are";
         assert!(!plain || text.contains(told), "{text}");
         assert!(!plain || text.contains("  Runtime r: release → applied by hook h"), "{text}");
     }
@@ -254,7 +254,7 @@ fn what_cannot_go_on_is_told_as_broken_although_the_command_succeeds() {
     let mut out = Vec::new();
     (format("text").unwrap().write)(&report, FULL, &mut out).unwrap();
     let text = String::from_utf8(out).unwrap();
-    assert!(text.contains("keeps all, but Widget ×1 can't go on without help"), "{text}");
+    assert!(text.contains("breaks, loses nothing, but Widget ×1 can't go on without help"), "{text}");
 }
 
 #[test]

@@ -160,7 +160,7 @@ pub fn rehearsals(rehearsals: &[Rehearsal], _: Style, out: &mut dyn Write) -> io
                 for outcome in &operation.outcomes {
                     let condition = if outcome.condition.is_empty() { "always" } else { &outcome.condition };
                     let head =
-                        format!("== {}, {}, {}: {condition}", rehearsal.actor, way.name, operation.name);
+                        format!("== {}, {}, {}: {condition}", rehearsal.actor, way.name, operation.title());
                     writeln!(out, "{}", flat(&head))?;
                     outcome.steps.iter().try_for_each(|one| step(one, out))?;
                 }

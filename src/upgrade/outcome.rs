@@ -108,10 +108,16 @@ pub const CUT_OFF: &str = "An upgrade with --atomic or --rollback-on-failure who
 /// The upgrade with `--reuse-values`, which nobody asked for: told, but not judged.
 pub const REUSING: &str = "reuse values";
 
+/// What people read for [`DROP`].
+const DROP_TITLE: &str = "drop CRDs";
+
+/// A later upgrade that takes the chart's definitions out of the release by its switch.
+pub const DROP: &str = "crds off";
+
 /// One thing a person or a tool does, with every way it can end.
 #[derive(Clone, Debug, Serialize)]
 pub struct Operation {
-    /// `upgrade`, `upgrade again`, `rollback`, `uninstall`, `crds off`, [`REUSING`].
+    /// `upgrade`, `upgrade again`, `rollback`, `uninstall`, [`DROP`], [`REUSING`]; programs know it by this word.
     pub name: String,
     /// Flags beyond the plain command.
     pub flags: Vec<String>,
@@ -120,6 +126,12 @@ pub struct Operation {
 }
 
 impl Operation {
+    /// What people read: a word that no way has in its name.
+    #[must_use]
+    pub fn title(&self) -> &str {
+        if self.name == DROP { DROP_TITLE } else { &self.name }
+    }
+
     /// The worst outcome's verdict.
     #[must_use]
     pub fn verdict(&self) -> Verdict {
@@ -297,7 +309,7 @@ pub fn unknowns(rehearsals: &[Rehearsal]) -> BTreeSet<String> {
                 let steps = operation.outcomes.iter().flat_map(|outcome| &outcome.steps);
                 for note in steps.flat_map(Step::unknowns) {
                     let flags: String = operation.flags.iter().map(|flag| format!(" {flag}")).collect();
-                    let place = format!("{}{flags} by {} ({})", operation.name, rehearsal.actor, way.name);
+                    let place = format!("{}{flags} by {} ({})", operation.title(), rehearsal.actor, way.name);
                     let places = met.entry(note).or_default();
                     if !places.contains(&place) {
                         places.push(place);

@@ -468,6 +468,35 @@ fn the_demo_can_be_read_in_one_sitting_and_leaves_nothing_unmentioned() {
     assert!(stderr(&output).contains("`--full`: no text is written"), "{}", stderr(&output));
 }
 
+/// The cells of a line of the demo's table, or its heads.
+fn cells(text: &str, begin: &str) -> Vec<String> {
+    let line = text.lines().find(|line| line.starts_with(begin)).unwrap_or_else(|| panic!("{begin}: {text}"));
+    let cells = line.split("  ").map(str::trim).filter(|cell| !cell.is_empty());
+    cells.skip(1).map(str::to_owned).collect()
+}
+
+#[test]
+fn what_is_said_of_the_way_to_take_has_the_words_of_its_cells() {
+    let text = stdout(&seatrial(&["demo", "--actor", "helm3"]));
+    let (heads, row) = (cells(&text, "helm3 3.22"), cells(&text, "→ CRDs outside"));
+    assert_eq!(heads.len(), row.len(), "{text}");
+    for (head, cell) in heads.iter().zip(&row).filter(|(_, cell)| *cell != "–") {
+        let word = cell.split([' ', '*']).next().unwrap();
+        let line = text.lines().find_map(|line| line.strip_prefix(&format!("       {head}: ")));
+        assert!(line.is_some_and(|line| line.starts_with(word)), "{head}, {word}: {text}");
+        let ways =
+            ["  plain ", "  take ownership", "  adoption labels", "  CRDs switched off", "→ CRDs outside"];
+        let name = |way: &&str| way.trim_start_matches(['→', ' ']).trim().to_lowercase();
+        assert!(ways.iter().all(|way| !name(way).contains(&head.to_lowercase())), "{head}");
+    }
+    let answer = text.lines().skip(1).take(4).collect::<Vec<_>>().join(" ");
+    assert!(
+        answer.contains("loses nothing on upgrade and rollback") && answer.contains("can break"),
+        "{answer}"
+    );
+    assert!(!answer.contains("keeps"), "{answer}");
+}
+
 fn demo(format: &str, path: &Path) -> Option<i32> {
     seatrial(&["demo", "-o", &format!("{format}={}", path.display())]).status.code()
 }

@@ -5,7 +5,7 @@ use crate::cluster::Unreachable;
 use crate::limits::parallel::side_by_side;
 use crate::render::HookEvent;
 use crate::upgrade::course::Order;
-use crate::upgrade::outcome::Operation;
+use crate::upgrade::outcome::{DROP, Operation};
 use crate::upgrade::rehearse::gather::gather;
 use crate::upgrade::rehearse::trial::{AFTERWARDS, Trial, departures, has_jobs, trials};
 use crate::upgrade::trace::Step;
@@ -31,7 +31,7 @@ impl Explorer<'_> {
             stripped.flags.retain(|flag| flag == "--force-conflicts");
             let off = self.switched(stripped, gate);
             let flags = vec![format!("--set {}={}", gate.path, gate.value)];
-            next.push(Next::new("crds off", flags, Act::Upgrade(off)));
+            next.push(Next::new(DROP, flags, Act::Upgrade(off)));
         }
         next
     }

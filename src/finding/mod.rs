@@ -44,8 +44,14 @@ impl Serialize for ObjectName {
 pub struct Location {
     /// Path as the user or the chart names it.
     pub file: String,
-    /// Line, counted from 1; 0 when only the file is known.
+    /// Line, counted from 1; 0 when only the file is known, and left out in JSON then.
+    #[serde(skip_serializing_if = "is_unknown")]
     pub line: usize,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks with a reference")]
+fn is_unknown(line: &usize) -> bool {
+    *line == 0
 }
 
 /// What backs a finding.

@@ -61,6 +61,41 @@ pub fn markdown_with_code(text: &str) -> String {
     parts.iter().enumerate().map(part).collect()
 }
 
+/// For HTML, also within attributes and as a line of Markdown that is HTML; what stands between backticks is code.
+#[must_use]
+pub fn html_with_code(text: &str) -> String {
+    let parts: Vec<&str> = text.split('`').collect();
+    if parts.len().is_multiple_of(2) {
+        return html(text);
+    }
+    let part = |(n, part): (usize, &&str)| match n % 2 {
+        0 => html(part),
+        _ => format!("<code>{}</code>", html(part)),
+    };
+    parts.iter().enumerate().map(part).collect()
+}
+
+fn html(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for c in terminal(text).chars() {
+        match c {
+            '<' => safe.push_str("&lt;"),
+            '>' => safe.push_str("&gt;"),
+            '&' => safe.push_str("&amp;"),
+            '"' => safe.push_str("&quot;"),
+            '\'' => safe.push_str("&#39;"),
+            c => safe.push(c),
+        }
+    }
+    safe
+}
+
+/// For a line of HTML within Markdown, where Markdown's own marks mean nothing; nobody is mentioned.
+#[must_use]
+pub fn markdown_html(text: &str) -> String {
+    html_with_code(text).replace('\n', " ").replace('@', "@\u{2060}")
+}
+
 /// For a Markdown code span in running text or a table cell.
 #[must_use]
 pub fn code_span(text: &str) -> String {
@@ -91,6 +126,9 @@ mod tests {
         assert_eq!(markdown("<img> | @all\n[x](y)"), "&lt;img&gt; \\| @\u{2060}all \\[x\\](y)");
         assert_eq!(markdown_with_code("as `a | <b>`, *c*"), "as `a \\| <b>`, \\*c\\*");
         assert_eq!(markdown_with_code("no ` pair"), "no \\` pair");
+        assert_eq!(html_with_code("as `a < b`, \"c\""), "as <code>a &lt; b</code>, &quot;c&quot;");
+        assert_eq!(html_with_code("no ` pair, <i>"), "no ` pair, &lt;i&gt;");
+        assert_eq!(markdown_html("*a*\n`<b>` @all"), "*a* <code>&lt;b&gt;</code> @\u{2060}all");
         assert_eq!(code_span("a`b"), "``a`b``");
         assert!(code_block("", "```\nx").starts_with("````\n"));
     }

@@ -1,12 +1,13 @@
 //! One self-contained HTML page: no script, no network, readable on a phone and in the dark.
 
+use std::fmt;
 use std::io::{self, Write};
 
 use askama::Template;
 
 use super::counsel::{AFTERWARDS, Counsel, counsels};
 use super::ends::{when, whenever};
-use super::escape::terminal;
+use super::escape::{html_with_code, terminal};
 use super::matrix::{Cell, Column, Matrix};
 use super::model::{Losing, by_kind, who};
 use super::steps::Step as Numbered;
@@ -21,15 +22,30 @@ pub(super) fn write(report: &Report, _: Style, out: &mut dyn Write) -> io::Resul
     out.write_all(page.as_bytes())
 }
 
+/// HTML that may be written as it stands: foreign text is escaped in it, what stood between backticks is code.
+struct Html(String);
+
+impl Html {
+    fn of(text: &str) -> Self {
+        Self(html_with_code(text))
+    }
+}
+
+impl fmt::Display for Html {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.0)
+    }
+}
+
 #[derive(Template)]
 #[template(path = "page.html")]
 struct Page {
     title: String,
     level: &'static str,
     word: &'static str,
-    answer: String,
-    summary: String,
-    circumstances: String,
+    answer: Option<Html>,
+    summary: Html,
+    circumstances: Html,
     heads: Vec<String>,
     rows: Vec<RowView>,
     legend: Vec<(String, &'static str)>,
@@ -38,7 +54,7 @@ struct Page {
     losses: Vec<LossView>,
     upgrades: Vec<LossView>,
     findings: Vec<FindingView>,
-    not_checked: Vec<String>,
+    not_checked: Vec<Html>,
     generator: String,
 }
 
@@ -71,14 +87,14 @@ struct LossView {
 
 struct CounselView {
     label: String,
-    summary: String,
+    summary: Html,
     steps: Vec<NumberedView>,
     note: &'static str,
     afterwards: Vec<NumberedView>,
-    ends: Vec<String>,
+    ends: Vec<Html>,
     back: bool,
     back_command: String,
-    back_note: String,
+    back_note: Html,
 }
 
 struct NumberedView {
@@ -98,12 +114,12 @@ struct StepView {
 struct FindingView {
     severity: &'static str,
     open: bool,
-    message: String,
+    message: Html,
     check: &'static str,
     condition: String,
     objects: Vec<String>,
     evidence: Vec<String>,
-    advice: Vec<String>,
+    advice: Vec<Html>,
 }
 
 impl Page {
@@ -116,9 +132,11 @@ impl Page {
             )),
             level: report.verdict.level,
             word: word(report.verdict.level),
-            answer: terminal(&report.verdict.answer),
-            summary: terminal(&report.verdict.summary),
-            circumstances: terminal(&format!(
+            answer: Some(&report.verdict.answer)
+                .filter(|answer| !answer.is_empty())
+                .map(|text| Html::of(text)),
+            summary: Html::of(&report.verdict.summary),
+            circumstances: Html::of(&format!(
                 "release {} in {}, Kubernetes {}, engine {}, {}",
                 report.release, report.namespace, report.kubernetes, report.engine, report.start
             )),
@@ -130,7 +148,7 @@ impl Page {
             losses: losses(report),
             upgrades: upgrades(report),
             findings: findings(report),
-            not_checked: report.not_checked.iter().map(|line| terminal(line)).collect(),
+            not_checked: report.not_checked.iter().map(|line| Html::of(line)).collect(),
             generator: report.generator.clone(),
         }
     }
@@ -230,14 +248,14 @@ fn counsel(counsel: &Counsel) -> CounselView {
     let back = counsel.back.as_ref();
     CounselView {
         label: terminal(&counsel.label),
-        summary: terminal(&counsel.summary),
+        summary: Html::of(&counsel.summary),
         steps: counsel.steps.iter().map(numbered).collect(),
         note: AFTERWARDS,
         afterwards: counsel.afterwards.iter().map(numbered).collect(),
-        ends: rehearsed.into_iter().chain(&counsel.ends).map(|end| terminal(end)).collect(),
+        ends: rehearsed.into_iter().chain(&counsel.ends).map(|end| Html::of(end)).collect(),
         back: back.is_some(),
         back_command: terminal(back.map(|back| back.command.as_str()).unwrap_or_default()),
-        back_note: terminal(back.map(|back| back.note.as_str()).unwrap_or_default()),
+        back_note: Html::of(back.map(|back| back.note.as_str()).unwrap_or_default()),
     }
 }
 
@@ -264,7 +282,7 @@ fn findings(report: &Report) -> Vec<FindingView> {
     let view = |finding: &crate::finding::Finding| FindingView {
         severity: severity(finding.severity),
         open: finding.severity >= Severity::Breaks,
-        message: terminal(&finding.message),
+        message: Html::of(&finding.message),
         check: finding.check,
         condition: finding
             .condition
@@ -273,7 +291,7 @@ fn findings(report: &Report) -> Vec<FindingView> {
             .unwrap_or_default(),
         objects: finding.objects.iter().map(|object| terminal(&object.to_string())).collect(),
         evidence: finding.evidence.iter().map(|evidence| terminal(&describe(evidence))).collect(),
-        advice: finding.advice.iter().map(|advice| terminal(advice)).collect(),
+        advice: finding.advice.iter().map(|advice| Html::of(advice)).collect(),
     };
     report.causes().map(view).collect()
 }

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use super::counsel::{AFTERWARDS, counsels};
 use super::ends::{Back, when, whenever};
-use super::escape::{code_block, code_span, markdown, markdown_with_code};
+use super::escape::{code_block, code_span, markdown, markdown_html, markdown_with_code};
 use super::matrix::Matrix;
 use super::model::by_kind;
 use super::steps::Step;
@@ -57,9 +57,9 @@ fn head(report: &Report) -> String {
         code_span(&report.release),
         code_span(&report.namespace),
         markdown(&report.kubernetes),
-        markdown(&report.start),
+        markdown_with_code(&report.start),
         answered(report),
-        markdown(&report.verdict.summary)
+        markdown_with_code(&report.verdict.summary)
     )
 }
 
@@ -137,7 +137,8 @@ fn counsel(report: &Report) -> String {
     let counsels = counsels(report);
     let mut text = if counsels.is_empty() { String::new() } else { "### What to do\n\n".to_owned() };
     for counsel in &counsels {
-        let _ = writeln!(text, "**{}**: {}\n", markdown(&counsel.label), markdown(&counsel.summary));
+        let _ =
+            writeln!(text, "**{}**: {}\n", markdown(&counsel.label), markdown_with_code(&counsel.summary));
         if !counsel.steps.is_empty() {
             let note = Some(format!("# {AFTERWARDS}")).filter(|_| !counsel.afterwards.is_empty());
             let [steps, afterwards] =
@@ -160,7 +161,7 @@ fn counsel(report: &Report) -> String {
 fn way_back(back: &Back) -> String {
     let parts = [
         Some(code_span(&back.command)).filter(|_| !back.command.is_empty()),
-        Some(markdown(&back.note)).filter(|note| !note.is_empty()),
+        Some(markdown_with_code(&back.note)).filter(|note| !note.is_empty()),
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     format!("- **to go back**: {}\n", parts.join(": "))
@@ -175,7 +176,7 @@ fn finding(finding: &Finding) -> String {
     };
     let mut text = format!(
         "<details><summary>{mark}: {}</summary>\n\n{}\n\n",
-        markdown(&finding.message),
+        markdown_html(&finding.message),
         code_span(finding.check)
     );
     if let Some(condition) = &finding.condition {
@@ -215,7 +216,7 @@ fn not_checked(report: &Report) -> String {
     }
     let mut text = String::from("**Could not check**\n\n");
     for line in &report.not_checked {
-        let _ = writeln!(text, "- {}", markdown(line));
+        let _ = writeln!(text, "- {}", markdown_with_code(line));
     }
     text
 }

@@ -188,6 +188,44 @@ fn equal_losses_and_equal_notes_are_told_once() {
     assert!(text.contains("notes Widget a, Widget b changes: spec [unexplained]"), "{text}");
 }
 
+#[test]
+fn code_between_backticks_is_code_on_the_page_and_in_pull_requests() {
+    let mut report = report();
+    report.verdict.answer = "Not as a plain `helm upgrade <x>`.".into();
+    report.not_checked = vec!["what `helm test` does".into()];
+    report.findings[0].message = "run `a_b` first".into();
+    for (name, wanted) in [
+        (
+            "html",
+            [
+                "plain <code>helm upgrade &lt;x&gt;</code>.",
+                "what <code>helm test</code> does",
+                "run <code>a_b</code> first",
+            ],
+        ),
+        ("markdown", ["plain `helm upgrade <x>`.", "what `helm test` does", "run <code>a_b</code> first"]),
+    ] {
+        let mut out = Vec::new();
+        (format(name).unwrap().write)(&report, FULL, &mut out).unwrap();
+        let text = String::from_utf8(out).unwrap();
+        wanted.iter().for_each(|wanted| assert!(text.contains(wanted), "{name}: no {wanted:?} in\n{text}"));
+        assert!(name != "html" || !text.contains('`'), "{text}");
+    }
+}
+
+#[test]
+fn a_line_that_nobody_knows_is_left_out_of_json() {
+    let mut report = report();
+    let place = |line| Evidence::Render(crate::finding::Location { file: "a.yaml".into(), line });
+    report.findings[0].evidence = vec![place(0), place(7)];
+    let mut out = Vec::new();
+    (format("json").unwrap().write)(&report, FULL, &mut out).unwrap();
+    let report: serde_json::Value = serde_json::from_slice(&out).unwrap();
+    let evidence = &report["findings"][0]["evidence"];
+    assert_eq!(evidence[0], serde_json::json!({"type": "render", "file": "a.yaml"}));
+    assert_eq!(evidence[1]["line"], 7);
+}
+
 fn brief(report: &Report) -> String {
     let mut out = Vec::new();
     (format("text").unwrap().write)(report, Style::default(), &mut out).unwrap();
@@ -328,7 +366,7 @@ mod judged {
                 rehearsals: std::slice::from_ref(rehearsal),
                 findings: &[],
                 gate: Severity::Breaks,
-                open: false,
+                    open: false,
                 delivered: &BTreeSet::new(),
             })
         };

@@ -15,7 +15,7 @@ use crate::render::{Options, Render};
 use crate::schema::{KubeVersion, Structural};
 use crate::upgrade::diff::{Change, FieldChange, diff};
 use crate::upgrade::inventory::{Item, inventory};
-use crate::upgrade::outcome::Rehearsal;
+use crate::upgrade::outcome::{Rehearsal, Way};
 use crate::upgrade::secrets::hide_at;
 use crate::upgrade::sizes::Sizes;
 
@@ -101,6 +101,14 @@ fn schema(version: &Value) -> Option<Arc<Structural>> {
     Structural::compile(version.at("/schema/openAPIV3Schema")?, KubeVersion::default()).ok()
 }
 
+/// The annotation that keeps an object, as commands have it.
+pub(super) const KEEP: &str = "helm.sh/resource-policy=keep";
+
+/// Whether a way begins with a command that puts a mark on an object.
+pub(super) fn prepares(way: &Way, mark: &str, object: &ObjectName) -> bool {
+    way.prepare.iter().any(|line| line.contains(mark) && line.split(' ').any(|word| word == object.name))
+}
+
 /// A scene with what several checks ask of it.
 pub struct Context<'s> {
     /// The scene.
@@ -170,6 +178,14 @@ impl<'s> Context<'s> {
     #[must_use]
     pub fn is_kept(&self, old: &Item) -> bool {
         super::crd_unprotected::keeps(self.live(old).unwrap_or(&old.object))
+            || self.on_every_way(|way| prepares(way, KEEP, &old.name))
+    }
+
+    /// Whether something holds on all ways that were rehearsed and are judged; where the plain one is among them, nothing
+    /// is prepared.
+    pub fn on_every_way(&self, holds: impl Fn(&Way) -> bool) -> bool {
+        let mut ways = self.scene.rehearsals.iter().flat_map(|rehearsal| &rehearsal.ways).peekable();
+        ways.peek().is_some() && ways.all(holds)
     }
 
     /// Live objects of a CRD's kind.

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::context::rendered;
+use super::context::{KEEP, prepares};
 use super::{Context, Findings};
 use crate::finding::{Evidence, Severity};
 use crate::k8s;
@@ -71,7 +72,8 @@ pub(super) fn check(context: &Context<'_>, findings: &mut Findings) {
     let owned = context.crds_after().filter(|item| item.place == Place::Templates && !keeps(&item.object));
     for item in owned {
         let kind = k8s::text(&item.object, "/spec/names/kind");
-        let protected = context.live(item).is_some_and(|live| keeps(live));
+        let protected = context.live(item).is_some_and(|live| keeps(live))
+            || context.on_every_way(|way| prepares(way, KEEP, &item.name));
         // A rollback deletes what only the new manifest has.
         let before = context.item_before(item).is_some_and(|old| old.place == Place::Templates);
         let (severity, what, operations): (_, _, &[&'static str]) = match (protected, before) {

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
+use super::context::{KEEP, prepares};
 use super::context::{is_crd, rendered};
 use super::findings::Said;
 use super::{Context, Findings};
@@ -126,6 +127,9 @@ pub(super) fn check(context: &Context<'_>, findings: &mut Findings) {
         if context.before.iter().any(|old| same(old, item) && old.place == Place::Templates) {
             continue;
         }
+        if context.on_every_way(|way| takes(way) || prepares(way, MANAGED, &item.name)) {
+            continue;
+        }
         let Some(evidence) = exists_unowned(context, item) else { continue };
         let message = format!(
             "{} {} exists and is not owned by release {release}: the upgrade stops",
@@ -203,7 +207,7 @@ pub(super) fn advice(context: &Context<'_>, adoption: String) -> Vec<String> {
     let names = names.into_iter().collect::<Vec<_>>().join("; ");
     let losing = ways().filter(|way| adopts(way) && keeps(way)).flat_map(|way| &way.operations);
     let losing: BTreeSet<&str> =
-        losing.filter(|one| one.verdict() == Verdict::Loses).map(|one| one.name.as_str()).collect();
+        losing.filter(|one| one.verdict() == Verdict::Loses).map(|one| one.title()).collect();
     let cost = match losing.into_iter().collect::<Vec<_>>().join(", ") {
         none if none.is_empty() => "the release owns it from then on".to_owned(),
         losing => {
@@ -218,15 +222,22 @@ pub(super) fn advice(context: &Context<'_>, adoption: String) -> Vec<String> {
     ]
 }
 
+/// The label of what a release owns, as commands have it.
+const MANAGED: &str = "app.kubernetes.io/managed-by=Helm";
+
 /// Whether the release takes objects in on this way.
 fn adopts(way: &Way) -> bool {
-    let labels = way.prepare.iter().any(|line| line.contains("app.kubernetes.io/managed-by=Helm"));
-    labels || way.flags.iter().any(|flag| flag == "--take-ownership")
+    takes(way) || way.prepare.iter().any(|line| line.contains(MANAGED))
+}
+
+/// Whether the upgrade itself takes in what it meets.
+fn takes(way: &Way) -> bool {
+    way.flags.iter().any(|flag| flag == "--take-ownership")
 }
 
 /// Whether what it takes in is protected.
 fn keeps(way: &Way) -> bool {
-    way.prepare.iter().any(|line| line.contains("helm.sh/resource-policy=keep"))
+    way.prepare.iter().any(|line| line.contains(KEEP))
 }
 
 /// Whether its upgrade gets nowhere.

@@ -234,6 +234,9 @@ pub struct EngineFlags {
         help_heading = "Rehearsal"
     )]
     pub actor: Vec<String>,
+    /// Judge only this way of upgrading, by its name in the table: gate, exit code and headline are about nothing else; may be repeated
+    #[arg(long, value_name = "NAME", help_heading = "Rehearsal")]
+    pub way: Vec<String>,
     /// Objects that live in the cluster (YAML or JSON, one file or a directory); without it, a built-in population
     #[arg(long, value_name = "FILE|DIR", help_heading = "Rehearsal")]
     pub state: Option<PathBuf>,
@@ -395,7 +398,7 @@ pub struct Rehearse {
     #[arg(
         long,
         value_name = "FILE",
-        conflicts_with_all = ["before", "after", "actor", "state", "namespace", "release", "kube_version",
+        conflicts_with_all = ["before", "after", "actor", "way", "state", "namespace", "release", "kube_version",
             "api_versions", "values", "set", "set_string", "set_json", "set_file", "set_literal", "values_before",
             "values_after", "set_before", "set_after"]
     )]
@@ -465,6 +468,9 @@ pub struct Demo {
     /// Who upgrades: helm3 (3.22), helm4 (4.3)
     #[arg(long, value_name = "ACTOR", value_delimiter = ',', default_value = "helm3,helm4")]
     pub actor: Vec<String>,
+    /// Judge only this way of upgrading, by its name in the table; may be repeated
+    #[arg(long, value_name = "NAME")]
+    pub way: Vec<String>,
     /// Gate and output.
     #[command(flatten)]
     pub output: OutputFlags,

@@ -30,6 +30,7 @@ mod state;
 mod template;
 mod terminal;
 mod verify;
+mod ways;
 
 use args::{Cli, Command};
 use exit::{Error, Exit};

@@ -10,7 +10,7 @@ use super::engine;
 use super::exit::{Error, Exit};
 use super::pair::Pair;
 use super::terminal::Terminal;
-use super::{blind, output, settings, state, verify};
+use super::{blind, output, settings, state, verify, ways};
 use crate::chart::Helm;
 use crate::report::{json, trace};
 use crate::source::directory::read_file;
@@ -59,8 +59,11 @@ fn pair(
         doubtful = given.agrees(&part.plan)?;
         doubtful.extend(given.held(&part.plan.kubernetes)?);
     }
-    let rehearsals =
+    let mut rehearsals =
         engine::run(&parts, &renderer, &Arc::default(), &arguments.engine, Terminal::new(global.color))?;
+    for gap in ways::only(&mut rehearsals, &arguments.engine.way)? {
+        Terminal::new(global.color).say(&format!("not shown: {gap}"));
+    }
     output::put_all(targets, |target, out| match target.format.as_str() {
         "json" => json::value(&rehearsals, REHEARSAL_LINES, out),
         _ => trace::rehearsals(&rehearsals, target.style(Terminal::new(global.color)), out),

@@ -12,7 +12,8 @@ use super::exit::{Error, Exit};
 use super::pair::Pair;
 use super::state::Given;
 use super::terminal::Terminal;
-use super::{output, settings, state};
+use super::{output, settings, state, ways};
+use crate::chart::Values;
 use crate::checks::{self, Compared, Context, Scene};
 use crate::finding::{Finding, ObjectName, Severity};
 use crate::limits::{Limits, stack};
@@ -52,6 +53,7 @@ pub(crate) fn demo(arguments: &Demo, global: &Global) -> Result<Exit, Error> {
     let pair = Pair::carried(global)?;
     let engine = EngineFlags {
         actor: arguments.actor.clone(),
+        way: arguments.way.clone(),
         state: None,
         engine: Engine::Sim,
         kind_image: None,
@@ -76,13 +78,13 @@ fn verify(pair: &Pair, flags: &EngineFlags, gate: &OutputFlags, global: &Global)
         _ => Vec::new(),
     };
     let sizes = Arc::new(Sizes::default());
-    let set_up = || Scenery::new(pair, &parts, &renderer, (given.as_ref(), &doubtful), &limits);
+    let set_up = |values| Scenery::new(pair, &parts, values, &renderer, (given.as_ref(), &doubtful), &limits);
     let rehearse = || engine::run(&parts, &renderer, &sizes, flags, Terminal::new(global.color));
-    let (scenery, rehearsals) = match flags.engine {
+    let (scenery, mut rehearsals) = match flags.engine {
         Engine::Sim => std::thread::scope(|scope| {
             // Found out beside the rehearsals, which need none of it; a size only as far as that it fits.
             let scenery = stack::spawn(scope, || {
-                let scenery = set_up()?;
+                let scenery = set_up(None)?;
                 let _ = (scenery.compared(), scenery.impure(), sizes.of(&scenery.release()));
                 Ok(scenery)
             });
@@ -90,8 +92,12 @@ fn verify(pair: &Pair, flags: &EngineFlags, gate: &OutputFlags, global: &Global)
             Ok::<_, Error>((engine::joined(scenery)?, rehearsals?))
         }),
         // No cluster is made or changed for charts that can't be rendered.
-        Engine::Kind | Engine::Cluster => Ok((set_up()?, rehearse()?)),
+        Engine::Kind | Engine::Cluster => Ok((set_up(None)?, rehearse()?)),
     }?;
+    let unjudged = ways::only(&mut rehearsals, &flags.way)?;
+    let values = Some(ways::values(&rehearsals)).filter(|_| !flags.way.is_empty()).flatten();
+    let mut scenery = values.map_or(Ok(scenery), |values| set_up(Some(values)))?;
+    scenery.unjudged = unjudged;
     let findings = scenery.findings(&rehearsals, &sizes);
     // The program is about to end, and the system is quicker to take memory back than its owners to give it.
     std::mem::forget(renderer);
@@ -178,8 +184,12 @@ struct Scenery<'p> {
     after: Arc<Render>,
     given: Option<&'p Given>,
     state: Vec<Arc<Value>>,
+    /// The values of the upgrade.
+    values: Arc<Values>,
     /// What a server would say to objects of the state, as lines.
     doubtful: Vec<String>,
+    /// What was rehearsed and is not judged, as lines.
+    unjudged: Vec<String>,
     compared: OnceLock<Compared>,
     impure: OnceLock<Vec<String>>,
 }
@@ -188,6 +198,7 @@ impl<'p> Scenery<'p> {
     fn new(
         pair: &Pair,
         parts: &'p [Part],
+        values: Option<Arc<Values>>,
         renderer: &dyn Renderer,
         (given, doubtful): (Option<&'p Given>, &[String]),
         limits: &Limits,
@@ -212,12 +223,24 @@ impl<'p> Scenery<'p> {
         let mut doubtful = doubtful.to_vec();
         doubtful.extend(given.map_or(Ok(Vec::new()), |given| given.held(&plan.kubernetes))?);
         let answers = lookups::installed(&state, &before);
+        let values = values.unwrap_or_else(|| Arc::clone(&plan.values_after));
         let upgrade = Options { revision: 2, is_upgrade: true, answers, ..options };
         let after = renderer
-            .render(&plan.after, values_in_force(&plan.values_before, &plan.values_after), &upgrade)
+            .render(&plan.after, values_in_force(&plan.values_before, &values), &upgrade)
             .map_err(refused(&pair.after.info.reference))?;
         let (compared, impure) = (OnceLock::new(), OnceLock::new());
-        Ok(Self { plan, before, after, given, state, doubtful, compared, impure })
+        Ok(Self {
+            plan,
+            before,
+            after,
+            given,
+            state,
+            values,
+            doubtful,
+            unjudged: Vec::new(),
+            compared,
+            impure,
+        })
     }
 
     /// Both renders laid side by side.
@@ -237,7 +260,7 @@ impl<'p> Scenery<'p> {
             after: &self.after,
             chart_before: &self.plan.before,
             chart_after: &self.plan.after,
-            values: &self.plan.values_after,
+            values: &self.values,
             release: &self.plan.subject.release,
             namespace: &self.plan.subject.namespace,
             kubernetes: &self.plan.kubernetes,
@@ -267,6 +290,7 @@ impl<'p> Scenery<'p> {
             gate,
             open: !impure.is_empty() || !collected.is_empty() || unknown,
             delivered: &delivered,
+            ways: &flags.way,
         });
         let mut report = Report {
             schema_version: SCHEMA_VERSION,
@@ -282,7 +306,7 @@ impl<'p> Scenery<'p> {
             not_checked: self.not_checked(
                 &rehearsals,
                 flags.engine,
-                &[impure, &collected, anywhere(pair).as_slice()].concat(),
+                &[impure, &collected, anywhere(pair).as_slice(), &self.unjudged].concat(),
             ),
             ownership: self.ownership(),
             rehearsals,

@@ -7,8 +7,9 @@ use super::matrix::column;
 use super::model::{by_kind, grouped, who};
 use crate::upgrade::outcome::{Operation, Outcome, ROAD, Rehearsal, Verdict, Way};
 
-/// The answer; empty where nothing could be rehearsed.
-pub(super) fn answer(rehearsals: &[Rehearsal], known: &Known<'_>) -> String {
+/// The answer; empty where nothing could be rehearsed. Where only ways that somebody named are `judged`, it says nothing
+/// of others.
+pub(super) fn answer(rehearsals: &[Rehearsal], known: &Known<'_>, judged: bool) -> String {
     let cases: Vec<Case<'_>> = rehearsals.iter().flat_map(cases).collect();
     let upgrades = grouped(cases.iter().map(|case| (plain(case), case.who.clone())));
     let ways = grouped(cases.iter().map(|case| (taken(case, known), case)));
@@ -17,9 +18,10 @@ pub(super) fn answer(rehearsals: &[Rehearsal], known: &Known<'_>) -> String {
         let names: BTreeSet<&str> =
             cases.iter().filter_map(|case| case.best).map(|way| way.name.as_str()).collect();
         let for_whom: Vec<String> = cases.iter().map(|case| case.who.clone()).collect();
-        advised(&names.into_iter().collect::<Vec<_>>(), effects, &for_whom, alone)
+        advised(&names.into_iter().collect::<Vec<_>>(), effects, &for_whom, alone, judged)
     });
-    let sentences = [first(&upgrades)].into_iter().chain(ways).filter(|sentence| !sentence.is_empty());
+    let plain = if judged { String::new() } else { first(&upgrades) };
+    let sentences = [plain].into_iter().chain(ways).filter(|sentence| !sentence.is_empty());
     sentences.collect::<Vec<_>>().join(" ")
 }
 
@@ -143,20 +145,36 @@ fn leaving(way: &Way) -> Option<String> {
     Some(format!("uninstall {} {lost}", if always { "loses" } else { "can lose" }))
 }
 
+/// Said where every way loses objects, or gets nowhere.
+pub(super) fn nobody(judged: bool) -> String {
+    let which = if judged { "judged" } else { "rehearsed" };
+    format!("no {which} way leads there and back without losing objects")
+}
+
 /// The sentence on the way to take; it names who should take it where others should take another.
-fn advised(names: &[&str], effects: Option<String>, for_whom: &[String], alone: bool) -> String {
+fn advised(
+    names: &[&str],
+    effects: Option<String>,
+    for_whom: &[String],
+    alone: bool,
+    judged: bool,
+) -> String {
     let whom = if alone { String::new() } else { format!("With {}: ", for_whom.join(" and ")) };
     let Some(effects) = effects else {
-        let no =
-            "no rehearsed way leads there and back without losing objects, do not upgrade before one does.";
+        let no = format!("{}, do not upgrade before one does.", nobody(judged));
         return if alone { format!("N{}", &no[1..]) } else { format!("{whom}{no}") };
     };
-    if names == [PLAIN] && effects == UNHARMED {
+    if names == [PLAIN] && effects == UNHARMED && !judged {
         return String::new();
     }
-    let take = if alone { "Take" } else { "take" };
+    let take = match (judged, alone) {
+        (false, true) => "Take the way marked →",
+        (false, false) => "take the way marked →",
+        (true, true) => "Of what was judged",
+        (true, false) => "of what was judged",
+    };
     let verb = if names.len() == 1 { "" } else { "each " };
-    format!("{whom}{take} the way marked →: {} {verb}{effects}.", names.join(" or "))
+    format!("{whom}{take}: {} {verb}{effects}.", names.join(" or "))
 }
 
 #[cfg(test)]
@@ -195,7 +213,17 @@ mod tests {
 
     fn said(ways: Vec<Way>, findings: &[Finding]) -> String {
         let rehearsal = sample::rehearsal(ways);
-        answer(&[rehearsal], &Known::new([].iter(), findings))
+        answer(&[rehearsal], &Known::new([].iter(), findings), false)
+    }
+
+    #[test]
+    fn of_ways_that_are_judged_alone_nothing_is_said_of_the_plain_one() {
+        let careful = || way("careful", vec![operation("upgrade", &[], &[(0, 0)])]);
+        let judged = |ways| answer(&[sample::rehearsal(ways)], &Known::new([].iter(), &[]), true);
+        let wanted = "Of what was judged: careful keeps everything on upgrade and rollback.";
+        assert_eq!(judged(vec![careful()]), wanted);
+        let losing = way("careless", vec![operation("upgrade", &[], &[(0, 1)])]);
+        assert!(judged(vec![losing]).starts_with("No judged way leads there and back"));
     }
 
     #[test]
@@ -226,7 +254,7 @@ mod tests {
         );
         assert_eq!(
             said(vec![plain, careful], &[]),
-            "Not as a plain `helm upgrade` (refused). Take the way marked →: careful loses nothing on upgrade and rollback; a plain rollback can break, see \"to go back\"; uninstall can lose 8."
+            "Not as a plain `helm upgrade` (refused). Take the way marked →: careful loses nothing on upgrade and rollback; a plain rollback can be refused, see \"to go back\"; uninstall can lose 8."
         );
     }
 

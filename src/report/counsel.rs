@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use super::answer::nobody;
 use super::ends::{Back, Known, back, ends, in_brief};
 use super::model::{Report, grouped, who};
 use super::steps::{Command, Step, steps};
@@ -36,11 +37,11 @@ pub(super) const AFTERWARDS: &str = "when the upgrade is through, for what can't
 
 /// One counsel per actor and maker of the release; none where the plain upgrade keeps everything whatever follows.
 pub(super) fn counsels(report: &Report) -> Vec<Counsel> {
-    let known = report.known();
+    let (known, judged) = (report.known(), !report.verdict.ways.is_empty());
     let mut counsels = Vec::new();
     for rehearsal in &report.rehearsals {
         let makers = rehearsal.makers();
-        counsels.extend(makers.into_iter().filter_map(|maker| advice_of(rehearsal, maker, &known)));
+        counsels.extend(makers.into_iter().filter_map(|maker| advice_of(rehearsal, maker, &known, judged)));
     }
     let alike = grouped(counsels.into_iter().map(|(who, advice)| (advice, who)));
     let mut told: Vec<(String, Vec<Command>)> = Vec::new();
@@ -110,22 +111,30 @@ fn rehearsed(before: usize, after: usize) -> String {
     }
 }
 
-fn advice_of(rehearsal: &Rehearsal, maker: &str, known: &Known<'_>) -> Option<(String, Advice)> {
+fn advice_of(
+    rehearsal: &Rehearsal,
+    maker: &str,
+    known: &Known<'_>,
+    judged: bool,
+) -> Option<(String, Advice)> {
     let plain = rehearsal.ways.iter().find(|way| way.made_by == maker);
     match (rehearsal.best(maker), plain) {
-        (Some(way), Some(plain)) if way.name == plain.name && way.verdict() == Verdict::Keeps => None,
+        (Some(way), _) if is_plain(way) && way.verdict() == Verdict::Keeps => None,
         (Some(way), _) => Some(advice(rehearsal, way, known)),
-        (None, Some(plain)) => Some((who(rehearsal, plain), nothing_helps())),
+        (None, Some(plain)) => Some((who(rehearsal, plain), nothing_helps(judged))),
         (None, None) => None,
     }
 }
 
-fn nothing_helps() -> Advice {
+/// Whether a way is the command alone.
+fn is_plain(way: &Way) -> bool {
+    way.prepare.is_empty() && way.flags.is_empty() && way.afterwards.is_empty()
+}
+
+fn nothing_helps(judged: bool) -> Advice {
     Advice {
         way: String::new(),
-        summary:
-            "no rehearsed way leads there and back without losing objects; do not upgrade before one does"
-                .to_owned(),
+        summary: format!("{}; do not upgrade before one does", nobody(judged)),
         commands: Vec::new(),
         afterwards: Vec::new(),
         ends: Vec::new(),

@@ -19,6 +19,8 @@ pub struct Evidence<'e> {
     pub gate: Severity,
     /// Whether something that was met decides about objects and could not be looked into.
     pub open: bool,
+    /// Names of the ways that are judged alone; empty for all.
+    pub ways: &'e [String],
     /// Objects that the charts themselves deliver: uninstalling them is what uninstalling means.
     pub delivered: &'e BTreeSet<ObjectName>,
 }
@@ -27,7 +29,20 @@ pub struct Evidence<'e> {
 #[must_use]
 pub fn judge(evidence: &Evidence<'_>) -> Judgement {
     let known = Known::new(evidence.delivered.iter(), evidence.findings);
-    Judgement { answer: answer(evidence.rehearsals, &known), ..judged(evidence) }
+    let ways = evidence.ways.to_vec();
+    let answer = answer(evidence.rehearsals, &known, !ways.is_empty());
+    let judgement = judged(evidence);
+    let summary = format!("{}{}", scope(&ways), judgement.summary);
+    Judgement { answer, ways, summary, ..judgement }
+}
+
+/// What is judged, where that is not all that was rehearsed.
+fn scope(ways: &[String]) -> String {
+    match ways {
+        [] => String::new(),
+        [way] => format!("Only one way was judged (--way): {way}. "),
+        several => format!("Only these ways were judged (--way): {}. ", several.join("; ")),
+    }
 }
 
 fn judged(evidence: &Evidence<'_>) -> Judgement {
@@ -58,6 +73,7 @@ fn without_losses(evidence: &Evidence<'_>) -> Judgement {
             level: "not-checked",
             summary: format!("Nothing could be rehearsed for {}: {}", rehearsal.actor, rehearsal.obstacle),
             answer: String::new(),
+            ways: Vec::new(),
             gate: evidence.gate,
             exit_code: 1,
         };
@@ -67,14 +83,19 @@ fn without_losses(evidence: &Evidence<'_>) -> Judgement {
     if !gated.is_empty() {
         // What is lost has its own list; where it is all there is to tell, it is counted.
         let causes = gated.iter().filter(|finding| is_cause(finding)).count();
-        let gated = if causes == 0 { gated.len() } else { causes };
+        let of_leaving =
+            || counted(gated.len(), "finding of what is lost is", "findings of what is lost are");
+        let count = match causes {
+            0 => format!("leaving the release does: {}", of_leaving()),
+            causes => counted(causes, "finding is", "findings are"),
+        };
         return Judgement {
             level: "findings",
             summary: format!(
-                "No rehearsed upgrade, repetition or rollback loses an object, but {} at or above the gate.{rough}",
-                counted(gated, "finding is", "findings are")
+                "No rehearsed upgrade, repetition or rollback loses an object, but {count} at or above the gate.{rough}",
             ),
             answer: String::new(),
+            ways: Vec::new(),
             gate: evidence.gate,
             exit_code: 2,
         };
@@ -86,6 +107,7 @@ fn without_losses(evidence: &Evidence<'_>) -> Judgement {
                 "No rehearsed operation loses an object, but not everything could be checked; see below.{rough}"
             ),
             answer: String::new(),
+            ways: Vec::new(),
             gate: evidence.gate,
             exit_code: 1,
         };
@@ -96,6 +118,7 @@ fn without_losses(evidence: &Evidence<'_>) -> Judgement {
             "No rehearsed operation loses a custom object, a definition, a claim, a namespace or work that runs.{rough}"
         ),
         answer: String::new(),
+        ways: Vec::new(),
         gate: evidence.gate,
         exit_code: 0,
     }
@@ -211,6 +234,7 @@ fn lost(losing: &[Loss<'_>], gate: Severity) -> Judgement {
             what.unwrap_or_default()
         ),
         answer: String::new(),
+        ways: Vec::new(),
         gate,
         exit_code: 3,
     }

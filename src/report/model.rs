@@ -79,6 +79,8 @@ pub struct Judgement {
     /// "May I upgrade?" in one or two sentences: whether the plain command goes, and what the way to take comes to; empty
     /// when nothing could be rehearsed.
     pub answer: String,
+    /// Names of the ways that alone were judged; empty where all were.
+    pub ways: Vec<String>,
     /// Findings of this severity or worse fail the run.
     pub gate: Severity,
     /// Exit code of the run.

@@ -52,6 +52,7 @@ fn report() -> Report {
             level: "loses",
             summary: "two widgets are lost".into(),
             answer: "Not as a plain upgrade.".into(),
+            ways: Vec::new(),
             gate: Severity::Breaks,
             exit_code: 3,
         },
@@ -330,6 +331,7 @@ mod judged {
             rehearsals: &rehearsals,
             findings,
             gate: Severity::Breaks,
+            ways: &[],
             open: false,
             delivered: &delivered,
         })
@@ -366,7 +368,8 @@ mod judged {
                 rehearsals: std::slice::from_ref(rehearsal),
                 findings: &[],
                 gate: Severity::Breaks,
-                    open: false,
+                ways: &[],
+                open: false,
                 delivered: &BTreeSet::new(),
             })
         };

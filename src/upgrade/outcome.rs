@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::chart::Values;
 use crate::finding::ObjectName;
 use crate::upgrade::fate::wrote;
 use crate::upgrade::secrets::Secrets;
@@ -156,6 +157,9 @@ pub struct Way {
     pub afterwards: Vec<String>,
     /// User-visible objects that uninstalling the installed release deletes even without this upgrade.
     pub loses_already: Vec<ObjectName>,
+    /// The values of the upgrade where they are others than those of the plain one.
+    #[serde(skip)]
+    pub values: Option<Arc<Values>>,
     /// The upgrade first, then what may follow it.
     pub operations: Vec<Operation>,
 }

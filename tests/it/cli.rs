@@ -468,6 +468,36 @@ fn the_demo_can_be_read_in_one_sitting_and_leaves_nothing_unmentioned() {
     assert!(stderr(&output).contains("`--full`: no text is written"), "{}", stderr(&output));
 }
 
+#[test]
+fn a_way_that_is_named_is_judged_alone() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("report.json");
+    let json = format!("json={}", path.display());
+    let way = "CRDs outside the release";
+    let output = seatrial(&["demo", "--way", way, "-o", "text", "-o", &json]);
+    let text = stdout(&output);
+    // Uninstalling deletes what the chart delivers; nothing else is at the gate, as no definition joins the release.
+    assert_eq!(output.status.code(), Some(2), "{text}");
+    assert!(text.contains(&format!("Only one way was judged (--way): {way}.")), "{text}");
+    assert!(!text.contains("take ownership") && !text.contains("[ownership_missing]"), "{text}");
+    assert!(text.contains("1. kubectl annotate") && text.contains("to go back: helm rollback"), "{text}");
+    let report: serde_json::Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+    assert_eq!(report["verdict"]["ways"], serde_json::json!([way]));
+    for rehearsal in report["rehearsals"].as_array().unwrap() {
+        assert!(rehearsal["ways"].as_array().unwrap().iter().all(|one| one["name"] == way));
+    }
+    let both = seatrial(&["demo", "--actor", "helm3", "--way", way, "--way", "adoption labels"]);
+    assert_eq!(both.status.code(), Some(3), "{}", stdout(&both));
+    let adopted = stdout(&seatrial(&["demo", "--actor", "helm3", "--way", "adoption labels and keep"]));
+    assert!(
+        !adopted.contains("[ownership_missing]") && adopted.contains("risks uninstall deletes CRD"),
+        "{adopted}"
+    );
+    let unknown = seatrial(&["demo", "--actor", "helm3", "--way", "sideways"]);
+    assert_eq!(unknown.status.code(), Some(1));
+    assert!(stderr(&unknown).contains("plain, take ownership, adoption labels"), "{}", stderr(&unknown));
+}
+
 /// The cells of a line of the demo's table, or its heads.
 fn cells(text: &str, begin: &str) -> Vec<String> {
     let line = text.lines().find(|line| line.starts_with(begin)).unwrap_or_else(|| panic!("{begin}: {text}"));

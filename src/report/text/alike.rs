@@ -83,7 +83,7 @@ pub(super) fn masked(finding: &Finding, text: &str) -> String {
 }
 
 /// Where a name stands in a text, and not as a part of a word.
-fn word(text: &str, name: &str) -> Option<usize> {
+pub(super) fn word(text: &str, name: &str) -> Option<usize> {
     let joins = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
     let found = text.match_indices(name).find(|(at, _)| {
         !joins(text[..*at].chars().next_back()) && !joins(text[at + name.len()..].chars().next())

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::alike::{Told, masked, told};
+use super::alike::{Told, masked, told, word};
 use super::findings::{OBJECTS, REASONS, painted, unnamed};
 use super::pen::Pen;
 use super::{describe, ownership, procedure, way_back};
@@ -207,7 +207,7 @@ fn in_a_line(
 /// Objects of findings that their messages don't name: ` (Widget//a, Widget//b)`.
 fn others(findings: &[&Finding]) -> String {
     let unnamed = findings.iter().flat_map(|finding| {
-        let named = |name: &str| finding.message.contains(name);
+        let named = |name: &str| word(&finding.message, name).is_some();
         finding.objects.iter().filter(move |object| !named(&object.name))
     });
     let mut names = distinct(unnamed.map(|object| line(&object.to_string())));

@@ -131,6 +131,11 @@ impl Explorer<'_> {
             prepare: upgraded.prepare,
             afterwards,
             loses_already: self.loses_already.clone(),
+            values: self
+                .gate
+                .as_ref()
+                .filter(|_| !recipe.sets.is_empty())
+                .map(|gate| Arc::clone(&gate.values)),
             operations,
         };
         Ok((std::iter::once(way).chain(more).collect(), upgraded.stderr))

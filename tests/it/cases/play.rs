@@ -282,6 +282,7 @@ impl Stage<'_> {
                 prepare: Vec::new(),
                 afterwards: Vec::new(),
                 loses_already: Vec::new(),
+                values: None,
                 operations: vec![operation],
             }],
         }

@@ -51,9 +51,9 @@ impl std::fmt::Display for Key {
 
 /// The lines above the first document, and each document.
 fn documents<'t>(text: &'t str, limits: &Limits) -> (&'t str, BTreeMap<Key, &'t str>) {
-    let (head, body) = text.split_once("\n---\n").unwrap_or((text, ""));
+    let (head, body) = text.split_once(BREAK).unwrap_or((text, ""));
     let mut found = BTreeMap::new();
-    for document in body.split("\n---\n").filter(|document| !document.trim().is_empty()) {
+    for document in apart(body).into_iter().filter(|document| !document.trim().is_empty()) {
         let mut key = Key { name: called(document, limits), before: 0 };
         while found.contains_key(&key) {
             key.before += 1;
@@ -61,6 +61,25 @@ fn documents<'t>(text: &'t str, limits: &Limits) -> (&'t str, BTreeMap<Key, &'t 
         found.insert(key, document.trim_end_matches('\n'));
     }
     (head, found)
+}
+
+/// What stands between documents.
+const BREAK: &str = "\n---\n";
+
+/// Documents of a stream. Files of `crds/` may begin with a break of their own; the line that says where they come from
+/// stands before it then, and belongs to what follows.
+fn apart(body: &str) -> Vec<&str> {
+    let says_nothing = |text: &str| text.lines().all(|line| line.trim().is_empty() || line.starts_with('#'));
+    let (mut found, mut begin) = (Vec::new(), 0);
+    for (at, _) in body.match_indices(BREAK) {
+        // A break may begin with the line break that ended the one before.
+        if let Some(document) = body.get(begin..at).filter(|document| !says_nothing(document)) {
+            found.push(document);
+            begin = at + BREAK.len();
+        }
+    }
+    found.push(body.get(begin..).unwrap_or_default());
+    found
 }
 
 /// Kind, namespace and name; where a document is no object, the file it comes from.
@@ -148,6 +167,27 @@ mod tests {
         let end =
             "g.yaml: objects: 1 differ, 1 new, 1 gone\n  ~ ConfigMap c\n  + ConfigMap d\n  - ConfigMap b\n";
         assert!(text.ends_with(end), "{text}");
+    }
+
+    #[test]
+    fn definitions_are_named_as_other_objects_also_where_their_files_begin_with_a_break() {
+        let file = |name: &str, value: &str| {
+            let object = map(name, 1, value);
+            format!("---\n# Source: a/crds/{name}.yaml\n{object}")
+        };
+        let text = told(
+            &[file("a", "x"), file("b", "x"), map("m", 1, "x")],
+            &[file("b", "y"), file("c", "x"), map("m", 1, "x")],
+        );
+        let end =
+            "g.yaml: objects: 1 differ, 1 new, 1 gone\n  ~ ConfigMap b\n  + ConfigMap c\n  - ConfigMap a\n";
+        assert!(text.ends_with(end), "{text}");
+        let moved = file("a", "x").replace("a/crds/", "a/crds/deep/");
+        let text = told(&[file("a", "x"), map("m", 1, "x")], &[moved, map("m", 1, "x")]);
+        assert!(
+            text.contains("+# Source: a/crds/deep/a.yaml") && text.ends_with("  ~ ConfigMap a\n"),
+            "{text}"
+        );
     }
 
     #[test]

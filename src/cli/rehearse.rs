@@ -12,7 +12,7 @@ use super::pair::Pair;
 use super::terminal::Terminal;
 use super::{blind, output, settings, state, verify, ways};
 use crate::chart::Helm;
-use crate::report::{json, trace};
+use crate::report::{json, played, trace};
 use crate::source::directory::read_file;
 use crate::upgrade::actors::helm::Forge;
 use crate::upgrade::actors::{Renderer as _, Workshop};
@@ -130,11 +130,7 @@ fn scenario(
     let (played, impure) = play_file(path, arguments, global)?;
     output::put_all(targets, |target, out| match target.format.as_str() {
         "json" => json::value(&played, SCENARIO_LINES, out),
-        _ => {
-            played.steps.iter().try_for_each(|step| trace::step(step, out))?;
-            trace::notes(&played.notes, out)?;
-            trace::ends(&played.outcomes, out)
-        }
+        _ => played::write(&played, target.style(Terminal::new(global.color)), out),
     })?;
     if ends(&played).any(|verdict| verdict >= Verdict::Breaks) {
         return Ok(Exit::Lost);

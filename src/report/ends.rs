@@ -156,12 +156,12 @@ fn end(operation: &Operation, outcome: &Outcome, known: &Known<'_>) -> String {
 
 /// How an outcome ends, in the table's word first, with what the error says where that is wanted.
 fn word(outcome: &Outcome, error: Option<&str>) -> String {
-    let said = |mark: &str| error.map(|error| format!("{mark}{error}")).unwrap_or_default();
+    let said = || error.map(|error| format!(" (ends with an error: {error})")).unwrap_or_default();
     match outcome.verdict {
         Verdict::Keeps => "keeps all".to_owned(),
-        Verdict::Refused => format!("is refused (it ends with an error{})", said(": ")),
+        Verdict::Refused => format!("is refused{}", said()),
         Verdict::Breaks if outcome.succeeds() => "breaks, loses nothing".to_owned(),
-        Verdict::Breaks => format!("breaks (ends with an error{}), loses nothing", said(": ")),
+        Verdict::Breaks => format!("breaks{}, loses nothing", said()),
         Verdict::Loses => format!("loses {}", by_kind(&outcome.lost)),
     }
 }

@@ -124,7 +124,7 @@ struct FindingView {
 
 impl Page {
     fn of(report: &Report) -> Self {
-        let matrix = Matrix::of(report);
+        let matrix = Matrix::of(&report.rehearsals);
         Self {
             title: terminal(&format!(
                 "{} {} → {}",
@@ -141,7 +141,7 @@ impl Page {
                 report.release, report.namespace, report.kubernetes, report.engine, report.start
             )),
             rows: matrix.rows.iter().map(|row| row_view(row, &matrix.columns)).collect(),
-            legend: matrix.legend().into_iter().map(|(word, means)| (word.to_owned(), means)).collect(),
+            legend: matrix.legend(true).into_iter().map(|(word, means)| (word.to_owned(), means)).collect(),
             heads: matrix.columns.into_iter().map(|column| column.name).collect(),
             ownership: ownership(report),
             counsels: counsels(report).iter().map(counsel).collect(),

@@ -71,7 +71,7 @@ fn answered(report: &Report) -> String {
 }
 
 fn table(report: &Report) -> String {
-    let matrix = Matrix::of(report);
+    let matrix = Matrix::of(&report.rehearsals);
     if matrix.rows.is_empty() {
         return String::new();
     }
@@ -95,7 +95,7 @@ fn table(report: &Report) -> String {
             cells.join(" | ")
         );
     }
-    let legend = matrix.legend();
+    let legend = matrix.legend(true);
     let legend = legend.iter().map(|(word, means)| format!("**{}**: {means}", markdown(word)));
     let _ = writeln!(text, "\n<sub>{}</sub>\n", legend.collect::<Vec<_>>().join(" · "));
     text

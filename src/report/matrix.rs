@@ -1,8 +1,6 @@
 //! The one table: a row per actor and way, a column per operation, the worst outcome in each cell.
 
-use crate::upgrade::outcome::{DROP, Operation, REUSING, Verdict, Way};
-
-use super::model::Report;
+use crate::upgrade::outcome::{DROP, Operation, REUSING, Rehearsal, Verdict, Way};
 
 /// The table, ready to be laid out.
 pub(super) struct Matrix {
@@ -53,10 +51,10 @@ impl Cell {
 }
 
 impl Matrix {
-    pub(super) fn of(report: &Report) -> Self {
-        let columns = columns(report);
+    pub(super) fn of(rehearsals: &[Rehearsal]) -> Self {
+        let columns = columns(rehearsals);
         let mut rows = Vec::new();
-        for rehearsal in &report.rehearsals {
+        for rehearsal in rehearsals {
             let best: Vec<&Way> =
                 rehearsal.makers().into_iter().filter_map(|maker| rehearsal.best(maker)).collect();
             for way in &rehearsal.ways {
@@ -73,13 +71,14 @@ impl Matrix {
         Self { columns, rows }
     }
 
-    /// What the words of this table mean, without those that it does not use.
-    pub(super) fn legend(&self) -> Vec<(&str, &'static str)> {
+    /// What the words of this table mean, without those that it does not use. `told` is whether the commands of the way to
+    /// take follow.
+    pub(super) fn legend(&self, told: bool) -> Vec<(&str, &'static str)> {
         let cells = || self.rows.iter().flat_map(|row| &row.cells);
         let words = WORDS.iter().filter(|(verdict, ..)| cells().any(|cell| cell.verdict == *verdict));
         let mut legend: Vec<(&str, &'static str)> = words.map(|(_, word, means)| (*word, *means)).collect();
         let taken = || self.rows.iter().filter(|row| row.recommended);
-        if taken().any(|row| row.has_steps) {
+        if told && taken().any(|row| row.has_steps) {
             legend.push(("→", "the way to take; its commands are under \"What to do\""));
         } else if taken().next().is_some() {
             legend.push(("→", "the way to take"));
@@ -123,9 +122,9 @@ const WORDS: &[(Option<Verdict>, &str, &str)] = &[
     (None, "–", "not reached on this way"),
 ];
 
-fn columns(report: &Report) -> Vec<Column> {
+fn columns(rehearsals: &[Rehearsal]) -> Vec<Column> {
     let mut found: Vec<Column> = Vec::new();
-    let ways = || report.rehearsals.iter().flat_map(|rehearsal| &rehearsal.ways);
+    let ways = || rehearsals.iter().flat_map(|rehearsal| &rehearsal.ways);
     let there = |name: &str| ways().any(|way| way.operations.iter().any(|o| column(way, o) == name));
     for (name, means) in ORDER {
         found.extend(there(name).then(|| Column { name: (*name).to_owned(), means }));
@@ -147,12 +146,9 @@ const ORDER: &[(&str, &str)] = &[
     ("undone", "an upgrade that fails and undoes itself: --atomic, --rollback-on-failure"),
     ("again", "the same upgrade once more"),
     ("rollback", ""),
-    (
-        "override",
-        "a rollback that overrides what stops the plain one: --force, or --server-side=true --force-conflicts",
-    ),
+    ("override", "a rollback that overrides: --force, or --server-side=true --force-conflicts"),
     ("uninstall", ""),
-    ("drop CRDs", "a later upgrade that takes the chart's CRDs out of the release"),
+    ("drop CRDs", "a later upgrade without the chart's CRDs"),
     ("reuse", "the upgrade with --reuse-values"),
 ];
 

@@ -13,6 +13,7 @@ pub mod json;
 mod markdown;
 mod matrix;
 pub mod model;
+pub mod played;
 mod steps;
 mod text;
 pub mod trace;

@@ -14,7 +14,7 @@ use super::steps::Step;
 use super::wrap::wrapped;
 use super::{Report, Style};
 use crate::finding::Evidence;
-use crate::upgrade::outcome::{CUT_OFF, Verdict};
+use crate::upgrade::outcome::{CUT_OFF, Rehearsal, Verdict};
 
 mod alike;
 mod brief;
@@ -26,7 +26,7 @@ use pen::Pen;
 pub(super) fn write(report: &Report, style: Style, out: &mut dyn Write) -> io::Result<()> {
     let pen = Pen { colored: style.colored, width: style.width };
     head(report, pen, out)?;
-    table(report, style, pen, out)?;
+    table_with(&Matrix::of(&report.rehearsals), true, style, pen, out)?;
     if !style.full {
         return brief::write(report, pen, out);
     }
@@ -58,20 +58,25 @@ fn head(report: &Report, pen: Pen, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out)
 }
 
-fn table(report: &Report, style: Style, pen: Pen, out: &mut dyn Write) -> io::Result<()> {
-    let matrix = Matrix::of(report);
+/// The table of what was rehearsed, where no way is told afterwards.
+pub(super) fn table(rehearsals: &[Rehearsal], style: Style, out: &mut dyn Write) -> io::Result<()> {
+    let pen = Pen { colored: style.colored, width: style.width };
+    table_with(&Matrix::of(rehearsals), false, style, pen, out)
+}
+
+fn table_with(matrix: &Matrix, told: bool, style: Style, pen: Pen, out: &mut dyn Write) -> io::Result<()> {
     let labels = matrix.rows.iter().flat_map(|row| [row.actor.chars().count(), row.way.chars().count() + 2]);
-    let mut widths: Vec<usize> = (0..matrix.columns.len()).map(|column| width(&matrix, column)).collect();
+    let mut widths: Vec<usize> = (0..matrix.columns.len()).map(|column| width(matrix, column)).collect();
     let first = first_column(labels.max().unwrap_or(0), &widths, pen);
     // Nothing stands behind the last column.
     if let Some(last) = widths.last_mut() {
         *last = 0;
     }
-    for (actors, rows) in fared(&matrix, style.full) {
-        heading(&actors.join(", "), first, &matrix, &widths, pen, out)?;
+    for (actors, rows) in fared(matrix, style.full) {
+        heading(&actors.join(", "), first, matrix, &widths, pen, out)?;
         rows.into_iter().try_for_each(|row| table_row(row, first, &widths, pen, out))?;
     }
-    legend(&matrix, pen, out)
+    legend(matrix, told, pen, out)
 }
 
 /// Actors with their rows; in brief, those that fare alike on every way together.
@@ -139,10 +144,10 @@ fn heading(
 }
 
 /// What the table's words mean, a few to a line.
-fn legend(matrix: &Matrix, pen: Pen, out: &mut dyn Write) -> io::Result<()> {
+fn legend(matrix: &Matrix, told: bool, pen: Pen, out: &mut dyn Write) -> io::Result<()> {
     let width = if pen.width == 0 { LINE } else { pen.width };
     let mut parts = String::new();
-    for (word, means) in matrix.legend() {
+    for (word, means) in matrix.legend(told) {
         let part = format!("{word}: {means}");
         if !parts.is_empty() && parts.chars().count() + part.chars().count() + 2 > width {
             pen.say(out, 2, &parts)?;

@@ -9,7 +9,7 @@ use super::{describe, ownership, procedure, way_back};
 use crate::finding::{Evidence, Finding, Severity};
 use crate::report::Report;
 use crate::report::counsel::{Counsel, counsels};
-use crate::report::ends::when;
+use crate::report::ends::{Back, when};
 use crate::report::escape::{line, terminal};
 use crate::report::matrix::column;
 use crate::report::model::{Losing, by_kind, distinct, grouped};
@@ -70,8 +70,12 @@ fn other_than(counsel: &Counsel, told: &Counsel, pen: Pen, out: &mut dyn Write) 
     for end in counsel.in_brief.iter().filter(|end| !told.in_brief.contains(end)) {
         pen.say(out, 9, &format!("       but {}", line(end)))?;
     }
-    let back = counsel.back.as_ref().filter(|back| Some(*back) != told.back.as_ref());
-    back.map_or(Ok(()), |back| way_back(back, pen, out))
+    let Some(back) = counsel.back.as_ref().filter(|back| Some(*back) != told.back.as_ref()) else {
+        return Ok(());
+    };
+    let known = told.back.as_ref().is_some_and(|told| told.note == back.note && !back.command.is_empty());
+    let note = if known { String::new() } else { back.note.clone() };
+    way_back(&Back { note, ..back.clone() }, pen, out)
 }
 
 /// What the numbers of the table stand for.
@@ -113,7 +117,7 @@ fn findings(report: &Report, pen: Pen, out: &mut dyn Write) -> io::Result<()> {
 }
 
 /// Characters of a message that is told in full: what errors say goes on and on.
-const MESSAGE: usize = 300;
+const MESSAGE: usize = 250;
 
 /// Findings of one check at or above the gate. Reasons and advice that differ from earlier ones in names only, and
 /// reasons that say what the message says, are not told again.
@@ -184,7 +188,7 @@ fn advice(findings: &[&Finding], told: &mut Vec<String>, pen: Pen, out: &mut dyn
 }
 
 /// Characters of a message in one line, besides names.
-const GIST: usize = 140;
+const GIST: usize = 120;
 
 /// Findings of one check below the gate: one line for all that say the same.
 fn in_a_line(
@@ -195,7 +199,9 @@ fn in_a_line(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let word = painted(severity, pen);
-    for Told { message, findings } in told(findings, GIST) {
+    // A note has no more to it than its line, and may be all that is said of a change.
+    let longest = if severity == Severity::Notes { usize::MAX } else { GIST };
+    for Told { message, findings } in told(findings, longest) {
         let condition = findings.first().and_then(|finding| finding.condition.as_deref());
         let condition = condition.map(|condition| format!(", {}", when(condition))).unwrap_or_default();
         let others = others(&findings);

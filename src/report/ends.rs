@@ -8,6 +8,8 @@ use crate::finding::{Finding, ObjectName};
 use crate::upgrade::outcome::{DROP, Operation, Outcome, Verdict, Way};
 use crate::upgrade::trace::{Action, Event};
 
+mod course;
+
 /// What lines on ends are told from besides the outcomes.
 pub(super) struct Known<'r> {
     /// Objects that the charts deliver and whose owners the report names.
@@ -120,11 +122,17 @@ pub(super) fn ends(way: &Way, operation: &Operation, known: &Known<'_>) -> Vec<S
 /// end needs no condition.
 pub(super) fn in_brief(way: &Way, operation: &Operation, known: &Known<'_>) -> String {
     let end = |outcome: &Outcome| word(outcome, None) + &troubled(&known.troubles(operation, outcome));
-    let ends: Vec<(String, String)> =
-        operation.outcomes.iter().map(|outcome| (end(outcome), whenever(outcome))).collect();
-    let told = match ends.split_first() {
-        Some(((only, _), rest)) if rest.iter().all(|(end, _)| end == only) => only.clone(),
-        _ => gathered(ends.into_iter()).join("; or "),
+    let ends = grouped(operation.outcomes.iter().map(|outcome| (end(outcome), outcome)));
+    let told = match ends.as_slice() {
+        [(only, _)] => only.clone(),
+        several => {
+            let all: Vec<&str> = operation.outcomes.iter().flat_map(Outcome::conditions).collect();
+            let told = several.iter().map(|(end, outcomes)| {
+                let own: Vec<&str> = outcomes.iter().flat_map(|outcome| outcome.conditions()).collect();
+                format!("{end} {}", course::clauses(&own, &all).join(", or ")).trim_end().to_owned()
+            });
+            told.collect::<Vec<_>>().join("; or ")
+        }
     };
     format!("{}: {told}", column(way, operation))
 }

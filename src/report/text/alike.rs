@@ -57,7 +57,8 @@ fn listed(subjects: &[Subject<'_>]) -> String {
     kinds.collect::<Vec<_>>().join(", ")
 }
 
-fn cut(text: &str, longest: usize) -> String {
+/// A text that ends behind a word where it is longer.
+pub(super) fn cut(text: &str, longest: usize) -> String {
     if text.chars().count() <= longest {
         return text.to_owned();
     }

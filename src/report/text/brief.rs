@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::alike::{Told, masked, told, word};
+use super::alike::{Told, cut, masked, told, word};
 use super::findings::{OBJECTS, REASONS, painted, unnamed};
 use super::pen::Pen;
 use super::{describe, ownership, procedure, way_back};
@@ -35,11 +35,24 @@ fn counsel(report: &Report, pen: Pen, out: &mut dyn Write) -> io::Result<()> {
         counsels.iter().filter(|counsel| first(counsel).is_some_and(|told| std::ptr::eq(told, *counsel)))
     {
         pen.say(out, 4, &format!("  {}: {}", line(&told.label), line(&told.summary)))?;
-        procedure(told, &told.in_brief, pen, out)?;
+        let earlier = counsels.iter().take_while(|counsel| !std::ptr::eq(*counsel, told));
+        procedure(told, &untold(told, earlier), pen, out)?;
         let others = counsels.iter().filter(|counsel| counsel.summary == told.summary).skip(1);
         as_told(told, others, pen, out)?;
     }
     writeln!(out)
+}
+
+/// How a way's operations can end; those that end as on the way of somebody before are named only.
+fn untold<'c>(counsel: &Counsel, earlier: impl Iterator<Item = &'c Counsel>) -> Vec<String> {
+    let Some(first) = earlier.into_iter().next() else { return counsel.in_brief.clone() };
+    let (same, mut lines): (Vec<String>, Vec<String>) =
+        counsel.in_brief.iter().cloned().partition(|line| first.in_brief.contains(line));
+    let names: Vec<&str> = same.iter().filter_map(|line| line.split(": ").next()).collect();
+    if !names.is_empty() {
+        lines.push(format!("{}: as for {}", names.join(", "), first.who));
+    }
+    lines
 }
 
 /// Who else should do what was told, and what is different there.
@@ -117,7 +130,7 @@ fn findings(report: &Report, pen: Pen, out: &mut dyn Write) -> io::Result<()> {
 }
 
 /// Characters of a message that is told in full: what errors say goes on and on.
-const MESSAGE: usize = 250;
+const MESSAGE: usize = 500;
 
 /// Findings of one check at or above the gate. Reasons and advice that differ from earlier ones in names only, and
 /// reasons that say what the message says, are not told again.
@@ -151,7 +164,7 @@ fn because(finding: &Finding, told: &mut Vec<String>, pen: Pen, out: &mut dyn Wr
     let new: Vec<String> = finding.evidence.iter().filter(says).map(describe).collect();
     let new: Vec<&String> = new.iter().filter(|reason| !told.contains(&masked(finding, reason))).collect();
     for reason in new.iter().take(REASONS) {
-        pen.say(out, 6, &format!("    because {}", line(reason)))?;
+        pen.say(out, 6, &format!("    because {}", line(&cut(reason, REASON))))?;
     }
     if new.len() > REASONS {
         writeln!(out, "    … and {} more", new.len() - REASONS)?;
@@ -159,6 +172,9 @@ fn because(finding: &Finding, told: &mut Vec<String>, pen: Pen, out: &mut dyn Wr
     told.extend(new.into_iter().map(|reason| masked(finding, reason)));
     Ok(())
 }
+
+/// Characters of a reason.
+const REASON: usize = 200;
 
 /// Characters at the beginning of a reason by which it is known again.
 const BEGINNING: usize = 60;

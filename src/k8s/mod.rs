@@ -13,6 +13,7 @@ pub mod decode;
 pub mod dns;
 pub mod form;
 pub mod manifests;
+pub mod names;
 pub mod patch;
 pub mod quantity;
 pub mod references;

@@ -23,6 +23,8 @@ pub enum Cause {
     TooMany,
     /// An entry that occurs twice.
     Duplicate,
+    /// A name of something that is not there.
+    NotFound,
     /// A value that must not be there.
     Forbidden,
     /// Something the server itself could not do.
@@ -41,6 +43,7 @@ impl Cause {
             Self::TooLong => "FieldValueTooLong",
             Self::TooMany => "FieldValueTooMany",
             Self::Duplicate => "FieldValueDuplicate",
+            Self::NotFound => "FieldValueNotFound",
             Self::Forbidden => "FieldValueForbidden",
             Self::Internal => "InternalError",
         }
@@ -56,6 +59,7 @@ impl Cause {
             Self::TooLong => "Too long",
             Self::TooMany => "Too many",
             Self::Duplicate => "Duplicate value",
+            Self::NotFound => "Not found",
             Self::Forbidden => "Forbidden",
             Self::Internal => "Internal error",
         }
@@ -89,6 +93,13 @@ impl FieldError {
     #[must_use]
     pub fn new(cause: Cause, field: impl Into<String>, value: &Value, detail: &str) -> Self {
         let body = format!("{}: {}", cause.words(), shown(value));
+        Self { cause, field: field.into(), body: with_detail(body, detail) }
+    }
+
+    /// An error that shows a value in words of its own, as the server does with values of its internal types.
+    #[must_use]
+    pub fn showing(cause: Cause, field: impl Into<String>, shown: &str, detail: &str) -> Self {
+        let body = format!("{}: {shown}", cause.words());
         Self { cause, field: field.into(), body: with_detail(body, detail) }
     }
 

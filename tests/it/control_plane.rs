@@ -96,6 +96,7 @@ impl ControlPlane {
                 ("bind-address", "127.0.0.1"),
                 ("advertise-address", "127.0.0.1"),
                 ("cert-dir", &certs),
+                ("allow-privileged", "true"),
                 ("authorization-mode", "RBAC"),
                 ("token-auth-file", &tokens),
                 ("service-account-issuer", "https://kubernetes.default.svc"),

@@ -91,6 +91,9 @@ const SET_BACK: &[(&str, &str, &str)] = &[
     ("Deployment/web", "spec.template.spec.containers[main].image", "/spec/template/spec/containers/0/image"),
     ("Role/reader", "rules", "/rules"),
     ("Secret/login", "data.password", "/data/password"),
+    // What the server fills in for the other type goes with it.
+    ("Service/web", "spec.externalTrafficPolicy", "/spec/externalTrafficPolicy"),
+    ("Service/web", "spec.ports[80,TCP].nodePort", "/spec/ports/0/nodePort"),
     ("Service/web", "spec.type", "/spec/type"),
 ];
 

@@ -27,3 +27,4 @@ mod scenarios;
 mod shared;
 mod state;
 mod template;
+mod validation;

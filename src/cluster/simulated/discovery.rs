@@ -113,6 +113,11 @@ pub(super) struct Target {
 }
 
 impl Target {
+    /// The minor version of the server.
+    pub(super) fn minor(&self) -> u16 {
+        u16::try_from(self.minor).unwrap_or(u16::MAX)
+    }
+
     /// `plural.group`, or the plural alone in core.
     pub(super) fn qualified(&self) -> String {
         if self.group.is_empty() { self.plural.clone() } else { format!("{}.{}", self.plural, self.group) }

@@ -1,48 +1,24 @@
 //! Names of a definition: metadata, group, scope, kinds, and what may not change.
 
-use std::sync::LazyLock;
-
-use regex::Regex;
 use serde_json::{Map, Value};
 
 use crate::k8s::At as _;
+use crate::k8s::names;
 use crate::schema::crd::text;
 use crate::schema::error::FieldError;
 
-const LABEL_WORDS: &str = "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an \
-     alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for \
-     validation is '[a-z]([-a-z0-9]*[a-z0-9])?')";
-
-const SUBDOMAIN_WORDS: &str = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' \
-     or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is \
-     '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
-
 const APPROVAL: &str = "api-approved.kubernetes.io";
-
-static LABEL: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new("^[a-z]([-a-z0-9]*[a-z0-9])?$").ok());
-static SUBDOMAIN: LazyLock<Option<Regex>> =
-    LazyLock::new(|| Regex::new(r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$").ok());
 
 /// What is wrong with a DNS-1035 label, in the server's words.
 pub(super) fn label_faults(label: &str) -> Option<String> {
-    let mut faults = Vec::new();
-    if label.len() > 63 {
-        faults.push("must be no more than 63 characters");
-    }
-    if !LABEL.as_ref().is_some_and(|pattern| pattern.is_match(label)) {
-        faults.push(LABEL_WORDS);
-    }
-    (!faults.is_empty()).then(|| faults.join(","))
+    told(&names::service_faults(label))
 }
 
 fn subdomain_faults(name: &str) -> Option<String> {
-    let mut faults = Vec::new();
-    if name.len() > 253 {
-        faults.push("must be no more than 253 characters");
-    }
-    if !SUBDOMAIN.as_ref().is_some_and(|pattern| pattern.is_match(name)) {
-        faults.push(SUBDOMAIN_WORDS);
-    }
+    told(&names::subdomain_faults(name))
+}
+
+fn told(faults: &[String]) -> Option<String> {
     (!faults.is_empty()).then(|| faults.join(","))
 }
 

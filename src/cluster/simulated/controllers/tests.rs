@@ -306,7 +306,7 @@ fn webhook(kind: &str, name: &str, plural: &str, operations: &[&str]) -> Value {
     json!({
         "apiVersion": "admissionregistration.k8s.io/v1", "kind": kind, "metadata": {"name": format!("{name}.{plural}")},
         "webhooks": [{
-            "name": format!("{name}.{plural}"), "failurePolicy": "Fail", "sideEffects": "None",
+            "name": format!("{name}.{plural}.test"), "failurePolicy": "Fail", "sideEffects": "None",
             "admissionReviewVersions": ["v1"],
             "clientConfig": {"service": {
                 "name": if plural == "jobsets" { "jobset" } else { "trainer" }, "namespace": NS, "path": "/x",

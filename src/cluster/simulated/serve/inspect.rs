@@ -20,7 +20,7 @@ impl Simulated {
         }
         let Some(target) = self.discovery.by_kind(&group, &kind, self.minor) else { return Vec::new() };
         let mut errors = metadata::validate(&target, object, None);
-        errors.retain(|error| error.field != "metadata.name");
+        errors.retain(|error| !matches!(error.field.as_str(), "metadata.name" | "metadata.generateName"));
         if builtin.is_none() {
             return errors;
         }
@@ -39,10 +39,11 @@ impl Simulated {
     #[must_use]
     pub fn completed(&self, object: &Value) -> Value {
         let Gvk { group, version, kind } = Gvk::of(object);
-        let (target, mut full) = (self.discovery.by_kind(&group, &kind, self.minor), object.clone());
-        if let Some(target) = target.filter(|target| target.version == version) {
-            defaults::defaults(&target, &mut full, Some(object));
-        }
+        let target = self.discovery.by_kind(&group, &kind, self.minor);
+        let Some(target) = target.filter(|target| target.version == version) else { return object.clone() };
+        // What can't be read as its kind stays as it is; elsewhere it is told.
+        let Ok((mut full, _)) = body::coerce(&target, object.clone()) else { return object.clone() };
+        defaults::defaults(&target, &mut full, Some(object));
         full
     }
 
@@ -81,6 +82,9 @@ mod tests {
         );
         let old = json!({"apiVersion": "autoscaling/v1", "kind": "HorizontalPodAutoscaler", "metadata": {"name": "a"}});
         assert_eq!(world.completed(&old), old, "another version has other defaults");
+        let odd = json!({"apiVersion": "apps/v1", "kind": "StatefulSet", "metadata": {"name": "a"},
+            "spec": {"volumeClaimTemplates": ["x"]}});
+        assert_eq!(world.completed(&odd), odd);
     }
 
     fn told(object: &Value) -> Vec<String> {
@@ -147,7 +151,8 @@ mod tests {
         for name in ["default", "kube-system"] {
             assert!(told(&crate::cluster::simulated::namespace_object(name)).is_empty());
         }
-        let service = json!({"apiVersion": "apiregistration.k8s.io/v1", "kind": "APIService", "metadata": {"name": "v1."}, "spec": {"version": "v1"}});
+        let service = json!({"apiVersion": "apiregistration.k8s.io/v1", "kind": "APIService", "metadata": {"name": "v1."},
+            "spec": {"version": "v1", "groupPriorityMinimum": 18_000, "versionPriority": 1}});
         assert!(told(&service).is_empty());
     }
 }

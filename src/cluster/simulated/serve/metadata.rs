@@ -9,8 +9,12 @@ use super::super::discovery::Target;
 use super::super::status::Refusal;
 use crate::cluster::Request;
 use crate::k8s::At as _;
-use crate::k8s::{dns, text};
-use crate::schema::FieldError;
+use crate::k8s::names::{
+    Faults, label_faults, label_value_faults, qualified_name_faults, segment_faults, service_faults,
+    subdomain_faults,
+};
+use crate::k8s::text;
+use crate::schema::{Cause, FieldError};
 
 /// Kinds whose objects count their generations, besides custom resources.
 const WITH_GENERATION: &[&str] = &[
@@ -70,7 +74,7 @@ pub(super) fn prepare_create(
         let error = FieldError::required("metadata.name", "name or generateName is required");
         return Err(Refusal::invalid(target, "", &[error]));
     }
-    for field in ["deletionTimestamp", "deletionGracePeriodSeconds", "selfLink", "generation"] {
+    for field in ["deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"] {
         metadata.remove(field);
     }
     metadata.insert("name".to_owned(), json!(name));
@@ -177,16 +181,13 @@ fn restore(object: &mut Map<String, Value>, old: &Value, field: &str) {
 /// What is wrong with an object's metadata.
 pub(super) fn validate(target: &Target, object: &Value, old: Option<&Value>) -> Vec<FieldError> {
     let mut errors = Vec::new();
-    let name = text(object, "/metadata/name");
-    if old.is_none()
-        && let Some(detail) = name_fault(target, name)
-    {
-        errors.push(FieldError::invalid("metadata.name", &json!(name), &detail));
+    if old.is_none() {
+        own_names(target, object, &mut errors);
     }
-    annotations(object, &mut errors);
     labels(object, &mut errors);
+    annotations(object, &mut errors);
+    owners(object, &mut errors);
     finalizer_names(target, object, &mut errors);
-    controllers(object, &mut errors);
     if let Some(old) = old {
         let (uid, before) = (text(object, "/metadata/uid"), text(old, "/metadata/uid"));
         if uid != before {
@@ -197,12 +198,41 @@ pub(super) fn validate(target: &Target, object: &Value, old: Option<&Value>) -> 
     errors
 }
 
+/// What is asked of new objects alone: their names, and a generation that is not below zero.
+fn own_names(target: &Target, object: &Value, errors: &mut Vec<FieldError>) {
+    let prefix = text(object, "/metadata/generateName");
+    let mut told = |field: &str, name: &str, faults: Faults| {
+        let told = faults.iter().map(|fault| FieldError::invalid(field, &json!(name), fault));
+        errors.extend(told);
+    };
+    if !prefix.is_empty() {
+        told("metadata.generateName", prefix, name_faults(target, object, &whole_name(target, prefix)));
+    }
+    let name = text(object, "/metadata/name");
+    told("metadata.name", name, name_faults(target, object, name));
+    if let Some(generation) = object.at("/metadata/generation").filter(|g| g.as_i64().is_some_and(|n| n < 0))
+    {
+        let detail = "must be greater than or equal to 0";
+        errors.push(FieldError::invalid("metadata.generation", generation, detail));
+    }
+}
+
+/// A prefix may end with a hyphen, since more follows.
+fn whole_name(target: &Target, prefix: &str) -> String {
+    match prefix.strip_suffix('-') {
+        Some(start) if !start.is_empty() && target.group != "rbac.authorization.k8s.io" => {
+            format!("{start}a")
+        }
+        _ => prefix.to_owned(),
+    }
+}
+
 fn annotations(object: &Value, errors: &mut Vec<FieldError>) {
     let annotations = object.at("/metadata/annotations").and_then(Value::as_object);
     let bytes: usize =
         annotations.into_iter().flatten().map(|(k, v)| k.len() + v.as_str().map_or(0, str::len)).sum();
     for key in annotations.into_iter().flat_map(Map::keys) {
-        if let Some(detail) = qualified_name_fault(&key.to_lowercase()) {
+        for detail in qualified_name_faults(&key.to_lowercase()) {
             errors.push(FieldError::invalid("metadata.annotations", &json!(key), &detail));
         }
     }
@@ -213,17 +243,17 @@ fn annotations(object: &Value, errors: &mut Vec<FieldError>) {
 
 fn labels(object: &Value, errors: &mut Vec<FieldError>) {
     for (key, value) in object.at("/metadata/labels").and_then(Value::as_object).into_iter().flatten() {
-        if let Some(detail) = qualified_name_fault(key) {
+        for detail in qualified_name_faults(key) {
             errors.push(FieldError::invalid("metadata.labels", &json!(key), &detail));
         }
         let value = value.as_str().unwrap_or("");
-        if let Some(detail) = label_value_fault(value) {
+        for detail in label_value_faults(value) {
             errors.push(FieldError::invalid("metadata.labels", &json!(value), &detail));
         }
     }
 }
 
-/// Groups whose kinds take any qualified name as a finalizer; of the others it needs a domain.
+/// Groups whose kinds, besides budgets, take any qualified name as a finalizer; of the others it needs a domain.
 const FREE_FINALIZERS: &[&str] = &[
     "admissionregistration.k8s.io",
     "apiextensions.k8s.io",
@@ -240,11 +270,18 @@ fn finalizers_of(object: &Value) -> impl Iterator<Item = &str> {
 /// `pkg/apis/core/validation/validation.go`, `validateKubeFinalizerName`.
 fn finalizer_names(target: &Target, object: &Value, errors: &mut Vec<FieldError>) {
     const STANDARD: &[&str] = &["kubernetes", "orphan", "foregroundDeletion"];
-    let bare = target.builtin.is_none() || FREE_FINALIZERS.contains(&target.group.as_str());
+    let bare = target.builtin.is_none()
+        || FREE_FINALIZERS.contains(&target.group.as_str())
+        || target.kind == "PodDisruptionBudget";
     for name in finalizers_of(object) {
-        if let Some(detail) = qualified_name_fault(name) {
+        for detail in qualified_name_faults(name) {
             errors.push(FieldError::invalid("metadata.finalizers", &json!(name), &detail));
         }
+    }
+    let all: Vec<&str> = finalizers_of(object).collect();
+    if all.contains(&"orphan") && all.contains(&"foregroundDeletion") {
+        let detail = "finalizer orphan and foregroundDeletion cannot be both set";
+        errors.push(FieldError::invalid("metadata.finalizers", &json!(all), detail));
     }
     for (at, name) in finalizers_of(object).enumerate() {
         if !bare && !name.contains('/') && !STANDARD.contains(&name) {
@@ -254,19 +291,62 @@ fn finalizer_names(target: &Target, object: &Value, errors: &mut Vec<FieldError>
     }
 }
 
-/// One owner at most is the controller.
-fn controllers(object: &Value, errors: &mut Vec<FieldError>) {
-    let references = object.at("/metadata/ownerReferences").and_then(Value::as_array);
-    let mut controllers =
-        references.into_iter().flatten().filter(|r| r.get("controller") == Some(&json!(true)));
-    if let (Some(first), Some(second)) = (controllers.next(), controllers.next()) {
-        let [first, second] = [first, second].map(|r| format!("{}/{}", text(r, "/kind"), text(r, "/name")));
+/// Owners are named in full, and one of them at most is the controller.
+///
+/// Source: apimachinery 0.34.3, `pkg/api/validation/objectmeta.go`, `ValidateOwnerReferences`.
+fn owners(object: &Value, errors: &mut Vec<FieldError>) {
+    let references: Vec<&Value> = crate::k8s::items(object, "/metadata/ownerReferences").collect();
+    let mut controller: Option<String> = None;
+    for reference in &references {
+        owner(reference, errors);
+        if reference.get("controller") != Some(&json!(true)) {
+            continue;
+        }
+        let own = format!("{}/{}", text(reference, "/kind"), text(reference, "/name"));
+        let Some(first) = &controller else {
+            controller = Some(own);
+            continue;
+        };
+        let all: Vec<String> = references.iter().map(|reference| shown_owner(reference)).collect();
         let detail = format!(
-            "Only one reference can have Controller set to true. Found \"true\" in references for {first} and {second}"
+            "Only one reference can have Controller set to true. Found \"true\" in references for {first} and {own}"
         );
-        let all = json!(references);
-        errors.push(FieldError::invalid("metadata.ownerReferences", &all, &detail));
+        let shown = format!("[{}]", all.join(","));
+        errors.push(FieldError::showing(Cause::Invalid, "metadata.ownerReferences", &shown, &detail));
     }
+}
+
+fn owner(reference: &Value, errors: &mut Vec<FieldError>) {
+    let version = text(reference, "/apiVersion");
+    let lacks_version = version.matches('/').count() > 1 || version.is_empty() || version.ends_with('/');
+    let mut invalid = |field: &str, detail: &str| {
+        let shown = json!(text(reference, &format!("/{field}")));
+        errors.push(FieldError::invalid(format!("metadata.ownerReferences.{field}"), &shown, detail));
+    };
+    if lacks_version {
+        invalid("apiVersion", "version must not be empty");
+    }
+    for field in ["kind", "name", "uid"] {
+        if text(reference, &format!("/{field}")).is_empty() {
+            invalid(field, "must not be empty");
+        }
+    }
+    if version == "v1" && text(reference, "/kind") == "Event" {
+        let detail = "/v1, Kind=Event is disallowed from being an owner";
+        let shown = shown_owner(reference);
+        errors.push(FieldError::showing(Cause::Invalid, "metadata.ownerReferences", &shown, detail));
+    }
+}
+
+/// A reference with its fields in the order in which the server has them.
+fn shown_owner(reference: &Value) -> String {
+    let needed = ["apiVersion", "kind", "name", "uid"]
+        .map(|field| (field, json!(text(reference, &format!("/{field}")))));
+    let flags = ["controller", "blockOwnerDeletion"];
+    let flags = flags.iter().filter_map(|field| Some((*field, reference.get(*field)?.clone())));
+    let members: Vec<String> =
+        needed.into_iter().chain(flags).map(|(field, value)| format!("\"{field}\":{value}")).collect();
+    format!("{{{}}}", members.join(","))
 }
 
 fn finalizers(object: &Value, old: &Value, errors: &mut Vec<FieldError>) {
@@ -285,112 +365,24 @@ fn finalizers(object: &Value, old: &Value, errors: &mut Vec<FieldError>) {
     }
 }
 
-/// Names of roles and bindings are path segments, of services DNS-1035 labels, of namespaces labels, of the rest
-/// subdomains.
-fn name_fault(target: &Target, name: &str) -> Option<String> {
+/// Names of roles, bindings and budgets are path segments, of services DNS-1035 labels, of namespaces and stateful sets labels,
+/// of aggregated APIs what they serve, of the rest subdomains.
+fn name_faults(target: &Target, object: &Value, name: &str) -> Faults {
     match (target.group.as_str(), target.kind.as_str()) {
-        ("rbac.authorization.k8s.io", _) => segment_fault(name),
-        ("", "Namespace") if name.contains('.') => Some("must not contain dots".to_owned()),
-        ("", "Namespace") if name.len() > 63 => Some("must be no more than 63 characters".to_owned()),
-        ("", "Namespace") => label_fault(name),
-        ("", "Service") => service_fault(name),
-        _ => subdomain_fault(name),
+        ("rbac.authorization.k8s.io", _) | ("policy", "PodDisruptionBudget") => segment_faults(name),
+        ("apiregistration.k8s.io", _) => aggregated_faults(object, name),
+        ("", "Namespace") | ("apps", "StatefulSet") => label_faults(name),
+        ("", "Service") => service_faults(name),
+        _ => subdomain_faults(name),
     }
 }
 
-fn segment_fault(name: &str) -> Option<String> {
-    let bad = |c: &str| name.contains(c).then(|| format!("may not contain '{c}'"));
-    match name {
-        "." | ".." => Some(format!("may not be '{name}'")),
-        _ => bad("/").or_else(|| bad("%")),
+/// Source: kube-aggregator 0.34.3, `pkg/apis/apiregistration/validation/validation.go`, `ValidateAPIService`.
+fn aggregated_faults(object: &Value, name: &str) -> Faults {
+    let wanted = format!("{}.{}", text(object, "/spec/version"), text(object, "/spec/group"));
+    let faults = segment_faults(name);
+    if !faults.is_empty() || name == wanted {
+        return faults;
     }
-}
-
-/// What is wrong with an RFC 1123 label.
-pub(super) fn label_fault(name: &str) -> Option<String> {
-    if name.len() > 63 {
-        return Some("must be no more than 63 bytes".to_owned());
-    }
-    (!dns::is_label(name)).then(|| {
-        "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and \
-         end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is \
-         '[a-z0-9]([-a-z0-9]*[a-z0-9])?')"
-            .to_owned()
-    })
-}
-
-fn service_fault(name: &str) -> Option<String> {
-    if name.len() > 63 {
-        return Some("must be no more than 63 bytes".to_owned());
-    }
-    let fits = dns::is_label(name) && name.as_bytes().first().is_some_and(u8::is_ascii_lowercase);
-    (!fits).then(|| {
-        "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic \
-         character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for \
-         validation is '[a-z]([-a-z0-9]*[a-z0-9])?')"
-            .to_owned()
-    })
-}
-
-fn subdomain_fault(name: &str) -> Option<String> {
-    if name.len() > 253 {
-        return Some("must be no more than 253 bytes".to_owned());
-    }
-    (!dns::is_subdomain(name)).then(|| {
-        "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must \
-         start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is \
-         '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"
-            .to_owned()
-    })
-}
-
-fn is_name_part(name: &str) -> bool {
-    let bytes = name.as_bytes();
-    bytes.first().is_some_and(u8::is_ascii_alphanumeric)
-        && bytes.last().is_some_and(u8::is_ascii_alphanumeric)
-        && bytes.iter().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.'))
-}
-
-fn qualified_name_fault(key: &str) -> Option<String> {
-    let name = match key.split_once('/') {
-        None => key,
-        Some((_, name)) if name.contains('/') => {
-            return Some(
-                "a qualified name must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an \
-                 alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is \
-                 '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]') with an optional DNS subdomain prefix and '/' (e.g. \
-                 'example.com/MyName')"
-                    .to_owned(),
-            );
-        }
-        Some(("", _)) => return Some("prefix part must be non-empty".to_owned()),
-        Some((prefix, name)) => match subdomain_fault(prefix) {
-            Some(fault) => return Some(format!("prefix part {fault}")),
-            None => name,
-        },
-    };
-    if name.is_empty() {
-        return Some("name part must be non-empty".to_owned());
-    }
-    if name.len() > 63 {
-        return Some("name part must be no more than 63 bytes".to_owned());
-    }
-    (!is_name_part(name)).then(|| {
-        "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an \
-         alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is \
-         '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')"
-            .to_owned()
-    })
-}
-
-fn label_value_fault(value: &str) -> Option<String> {
-    if value.len() > 63 {
-        return Some("must be no more than 63 bytes".to_owned());
-    }
-    (!value.is_empty() && !is_name_part(value)).then(|| {
-        "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must \
-         start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for \
-         validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')"
-            .to_owned()
-    })
+    vec![format!("must be `spec.version+\".\"+spec.group`: {}", json!(wanted))]
 }

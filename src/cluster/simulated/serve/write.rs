@@ -43,11 +43,15 @@ impl Simulated {
         let birth =
             Birth { uid: self.next_uid(), suffix: self.next_suffix(), now: clock::timestamp(self.now) };
         let name = metadata::prepare_create(target, request, &mut object, &birth)?;
-        let asked = Asked::of(&object);
+        let asked = Asked::of(&object, request.dry_run);
         defaults::defaults(target, &mut object, None);
         self.own(write, None, &mut object);
         self.plug(target, request, &object)?;
         self.admit(write, None, &mut object, &mut warnings)?;
+        let refused = asked.map(|asked| self.refused(&asked)).unwrap_or_default();
+        if !refused.is_empty() {
+            return Err(Refusal::invalid(target, &name, &refused));
+        }
         self.validate(write, &object, None, &mut warnings)?;
         self.approve(write, None, &object, &mut warnings)?;
         let key = key(target, request, &name);
@@ -55,10 +59,6 @@ impl Simulated {
             let terminating = existing.at("/metadata/deletionTimestamp").is_some();
             let refuse = if terminating { Refusal::being_deleted } else { Refusal::already_exists };
             return Err(refuse(target, &name));
-        }
-        let taken = asked.map(|asked| self.taken(&asked)).unwrap_or_default();
-        if !taken.is_empty() {
-            return Err(Refusal::invalid(target, &name, &taken));
         }
         if request.dry_run {
             return Ok(Response { status: 201, body: Arc::new(object), warnings });

@@ -27,7 +27,11 @@ pub(super) fn defaults(target: &Target, object: &mut Value, old: Option<&Value>)
             set(object.get_mut("spec"), "persistentVolumeReclaimPolicy", json!("Retain"));
             set(object.get_mut("spec"), "volumeMode", json!("Filesystem"));
         }
+        ("", "LimitRange") => limits(object),
         ("", "Service") => network::service(object, old),
+        ("networking.k8s.io", "IngressClass") => {
+            set(object.pointer_mut("/spec/parameters"), "scope", json!("Cluster"));
+        }
         ("networking.k8s.io", "NetworkPolicy") => network::policy(object),
         ("apps" | "batch", _) | ("", "ReplicationController") => {
             workloads::defaults(&target.kind, object, old);
@@ -92,9 +96,55 @@ fn namespace(object: &mut Value, old: Option<&Value>) {
 
 fn claim(object: &mut Value, old: Option<&Value>) {
     set(object.get_mut("spec"), "volumeMode", json!("Filesystem"));
+    data_sources(object.get_mut("spec"), old);
     if old.is_none() {
         object["status"] = json!({ "phase": "Pending" });
         object["metadata"]["finalizers"] = json!(["kubernetes.io/pvc-protection"]);
+    }
+}
+
+/// The older field for what a claim starts from takes two kinds alone, and the newer one says the same.
+///
+/// Source: `pkg/api/persistentvolumeclaim/util.go`, `EnforceDataSourceBackwardsCompatibility`, `NormalizeDataSources`.
+fn data_sources(spec: Option<&mut Value>, old: Option<&Value>) {
+    const OLD: &str = "dataSource";
+    const NEW: &str = "dataSourceRef";
+    let Some(spec) = spec.and_then(Value::as_object_mut) else { return };
+    let known = |source: &Value| {
+        let (group, kind) = (text(source, "/apiGroup"), text(source, "/kind"));
+        matches!((group, kind), ("", "PersistentVolumeClaim") | ("snapshot.storage.k8s.io", "VolumeSnapshot"))
+    };
+    let used = |field: &str| old.is_some_and(|old| !old["spec"][field].is_null());
+    // Sources in other namespaces are not known yet.
+    if !used(NEW) && spec.get(NEW).is_some_and(|source| !text(source, "/namespace").is_empty()) {
+        spec.remove(NEW);
+    }
+    let in_use = used(OLD) || used(NEW);
+    if !in_use && !spec.contains_key(NEW) && spec.get(OLD).is_some_and(|source| !known(source)) {
+        spec.remove(OLD);
+    }
+    match (spec.get(OLD).cloned(), spec.get(NEW).cloned()) {
+        (Some(source), None) => drop(spec.insert(NEW.to_owned(), source)),
+        (None, Some(mut source)) if text(&source, "/namespace").is_empty() => {
+            source.as_object_mut().and_then(|source| source.remove("namespace"));
+            spec.insert(OLD.to_owned(), source);
+        }
+        _ => {}
+    }
+}
+
+/// What containers get without asking follows from the most and the least that they may have.
+///
+/// Source: `pkg/apis/core/v1/defaults.go`, `SetDefaults_LimitRangeItem`.
+fn limits(object: &mut Value) {
+    for limit in each(object, "/spec/limits").filter(|limit| text(limit, "/type") == "Container") {
+        for (from, to) in [("max", "default"), ("default", "defaultRequest"), ("min", "defaultRequest")] {
+            let amounts = limit.get(from).and_then(Value::as_object).cloned().unwrap_or_default();
+            let Some(given) = part(limit, to) else { continue };
+            for (name, amount) in amounts {
+                given.entry(name).or_insert(amount);
+            }
+        }
     }
 }
 
@@ -106,8 +156,8 @@ fn bindings(object: &mut Value) {
         reference.insert("apiGroup".to_owned(), json!(GROUP));
     }
     for subject in each(object, "/subjects") {
-        if matches!(text(subject, "/kind"), "User" | "Group") {
-            set(Some(subject), "apiGroup", json!(GROUP));
+        if matches!(text(subject, "/kind"), "User" | "Group") && text(subject, "/apiGroup").is_empty() {
+            subject["apiGroup"] = json!(GROUP);
         }
     }
 }

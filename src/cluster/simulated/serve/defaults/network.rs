@@ -10,20 +10,33 @@ use crate::k8s::text;
 pub(super) fn service(object: &mut Value, old: Option<&Value>) {
     let uid = text(object, "/metadata/uid").to_owned();
     let Some(spec) = object.get_mut("spec").filter(|s| s.is_object()) else { return };
+    if let Some(before) = old.and_then(|old| old.get("spec")) {
+        drop_unused(spec, before);
+    }
     set(Some(spec), "sessionAffinity", json!("None"));
     set(Some(spec), "type", json!("ClusterIP"));
-    if text(spec, "/sessionAffinity") == "ClientIP" {
-        set(Some(spec), "sessionAffinityConfig", json!({ "clientIP": { "timeoutSeconds": 10_800 } }));
-    }
+    affinity(spec);
     let kind = text(spec, "/type").to_owned();
     for port in each(spec, "/ports") {
         set(Some(port), "protocol", json!("TCP"));
-        if let Some(number) = port.get("port").cloned().filter(|_| kind != "ExternalName") {
-            set(Some(port), "targetPort", number);
+        if let Some(number) = port.get("port").cloned()
+            && port.get("targetPort").is_none_or(|target| *target == json!(0) || *target == json!(""))
+        {
+            port["targetPort"] = number;
         }
     }
     if kind == "ExternalName" {
+        // No such Service is taken; what is said names the list.
+        let address = text(spec, "/clusterIP").to_owned();
+        if !address.is_empty() {
+            set(Some(spec), "clusterIPs", json!([address]));
+        }
         return;
+    }
+    if kind == "ClusterIP"
+        && spec.get("externalIPs").and_then(Value::as_array).is_some_and(|all| !all.is_empty())
+    {
+        set(Some(spec), "externalTrafficPolicy", json!("Cluster"));
     }
     set(Some(spec), "internalTrafficPolicy", json!("Cluster"));
     if matches!(kind.as_str(), "NodePort" | "LoadBalancer") {
@@ -34,6 +47,46 @@ pub(super) fn service(object: &mut Value, old: Option<&Value>) {
         set(Some(spec), "allocateLoadBalancerNodePorts", json!(true));
     }
     addresses(spec, old, &uid);
+}
+
+/// For how long clients stay with a pod; nobody asks where they don't.
+fn affinity(spec: &mut Value) {
+    const CONFIG: &str = "sessionAffinityConfig";
+    let seconds = spec.at("/sessionAffinityConfig/clientIP/timeoutSeconds").is_some();
+    match text(spec, "/sessionAffinity") {
+        "ClientIP" if !seconds => spec[CONFIG] = json!({ "clientIP": { "timeoutSeconds": 10_800 } }),
+        "None" => drop(spec.as_object_mut().and_then(|spec| spec.remove(CONFIG))),
+        _ => {}
+    }
+}
+
+/// What does not go with the new type, and was not changed, goes.
+///
+/// Source: `pkg/registry/core/service/strategy.go`, `dropTypeDependentFields`.
+fn drop_unused(spec: &mut Value, old: &Value) {
+    const DEFAULT: &str = "ClusterIP";
+    let kind = |spec: &Value| spec.get("type").and_then(Value::as_str).unwrap_or(DEFAULT).to_owned();
+    let (new_kind, old_kind) = (kind(spec), kind(old));
+    let on_nodes = |kind: &str| matches!(kind, "NodePort" | "LoadBalancer");
+    let mut gone: Vec<&str> = Vec::new();
+    if old_kind != "ExternalName" && new_kind == "ExternalName" {
+        gone.extend(["clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"]);
+    }
+    if old_kind == "LoadBalancer" && new_kind != "LoadBalancer" {
+        gone.extend(["allocateLoadBalancerNodePorts", "loadBalancerClass", "healthCheckNodePort"]);
+    }
+    if on_nodes(&old_kind) && !on_nodes(&new_kind) {
+        gone.push("externalTrafficPolicy");
+        let ports = |spec: &Value| -> Vec<Option<Value>> {
+            crate::k8s::items(spec, "/ports").map(|port| port.get("nodePort").cloned()).collect()
+        };
+        if ports(spec) == ports(old) {
+            each(spec, "/ports")
+                .for_each(|port| drop(port.as_object_mut().and_then(|port| port.remove("nodePort"))));
+        }
+    }
+    let Some(spec) = spec.as_object_mut() else { return };
+    spec.retain(|field, value| !gone.contains(&field.as_str()) || old.get(field) != Some(value));
 }
 
 fn addresses(spec: &mut Value, old: Option<&Value>, uid: &str) {

@@ -11,9 +11,13 @@ pub(super) fn defaults(kind: &str, object: &mut Value, old: Option<&Value>) {
         "CronJob" => cron_job(object),
         "ControllerRevision" => {}
         "Job" => {
-            labels_from_template(object);
+            let shared = labels_from_template(object);
             pods::template(object.pointer_mut("/spec/template"));
             job(object, old);
+            // A Job without labels of its own has those of its template, with what is added to them.
+            if shared && let Some(labels) = object.at("/spec/template/metadata/labels").cloned() {
+                object["metadata"]["labels"] = labels;
+            }
         }
         _ => {
             pods::template(object.pointer_mut("/spec/template"));
@@ -39,7 +43,9 @@ fn replicated(kind: &str, object: &mut Value, old: Option<&Value>) {
             rolling(spec, "updateStrategy", &json!({ "maxUnavailable": 1, "maxSurge": 0 }));
             template_generation(object, old);
         }
-        _ => labels_from_template(object),
+        _ => {
+            labels_from_template(object);
+        }
     }
 }
 
@@ -88,12 +94,15 @@ fn template_generation(object: &mut Value, old: Option<&Value>) {
     }
 }
 
-fn labels_from_template(object: &mut Value) {
-    let Some(labels) = object.at("/spec/template/metadata/labels").cloned() else { return };
-    let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) else { return };
-    if metadata.get("labels").and_then(Value::as_object).is_none_or(serde_json::Map::is_empty) {
+/// Gives an object without labels those of its template; whether it did.
+fn labels_from_template(object: &mut Value) -> bool {
+    let Some(labels) = object.at("/spec/template/metadata/labels").cloned() else { return false };
+    let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) else { return false };
+    let bare = metadata.get("labels").and_then(Value::as_object).is_none_or(serde_json::Map::is_empty);
+    if bare {
         metadata.insert("labels".to_owned(), labels);
     }
+    bare
 }
 
 fn job_spec(spec: &mut Value) {

@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::k8s::names;
 use crate::k8s::text;
 use crate::schema::FieldError;
 
@@ -19,11 +20,13 @@ fn decoded_len(text: &str) -> usize {
     (text.len() / 4 * 3).saturating_sub(padding)
 }
 
+/// Source: Kubernetes 1.34.3 `pkg/apis/core/validation/validation.go`, `ValidateConfigMap`, `ValidateConfigMapUpdate`.
 pub(super) fn config_map(object: &Value, old: Option<&Value>, errors: &mut Vec<FieldError>) {
+    frozen(object, old, &["data", "binaryData"], errors);
     let (data, binary) = (object_at(object, "data"), object_at(object, "binaryData"));
     let mut bytes = 0;
     for (key, value) in data.into_iter().flatten() {
-        key_fault("data", key, errors);
+        key_faults("data", key, errors);
         if binary.is_some_and(|b| b.contains_key(key)) {
             let field = format!("data[{key}]");
             errors.push(FieldError::invalid(field, &json!(key), "duplicate of key present in binaryData"));
@@ -31,13 +34,12 @@ pub(super) fn config_map(object: &Value, old: Option<&Value>, errors: &mut Vec<F
         bytes += value.as_str().map_or(0, str::len);
     }
     for (key, value) in binary.into_iter().flatten() {
-        key_fault("binaryData", key, errors);
+        key_faults("binaryData", key, errors);
         bytes += value.as_str().map_or(0, decoded_len);
     }
     if bytes > MOST_BYTES {
         errors.push(FieldError::too_long("", 1_048_576));
     }
-    frozen(object, old, &["data", "binaryData"], errors);
 }
 
 fn frozen(object: &Value, old: Option<&Value>, fields: &[&str], errors: &mut Vec<FieldError>) {
@@ -52,23 +54,13 @@ fn frozen(object: &Value, old: Option<&Value>, fields: &[&str], errors: &mut Vec
     }
 }
 
-fn key_fault(map: &str, key: &str, errors: &mut Vec<FieldError>) {
-    let valid =
-        !key.is_empty() && key.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.'));
-    let detail = match key {
-        _ if key.len() > 253 => "must be no more than 253 bytes",
-        "." => "must not be '.'",
-        ".." => "must not be '..'",
-        _ if key.starts_with("..") => "must not start with '..'",
-        _ if valid => return,
-        _ => {
-            "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or \
-             'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')"
-        }
-    };
-    errors.push(FieldError::invalid(format!("{map}[{key}]"), &json!(key), detail));
+fn key_faults(map: &str, key: &str, errors: &mut Vec<FieldError>) {
+    let faults = names::config_key_faults(key);
+    let told = |fault: &String| FieldError::invalid(format!("{map}[{key}]"), &json!(key), fault);
+    errors.extend(faults.iter().map(told));
 }
 
+/// Source: Kubernetes 1.34.3 `pkg/apis/core/validation/validation.go`, `ValidateSecret`, `ValidateSecretUpdate`.
 pub(super) fn secret(object: &Value, old: Option<&Value>, errors: &mut Vec<FieldError>) {
     if let Some(old) = old.filter(|old| old.get("type") != object.get("type")) {
         let kind = object.get("type").or(old.get("type")).unwrap_or(&Value::Null);
@@ -78,24 +70,56 @@ pub(super) fn secret(object: &Value, old: Option<&Value>, errors: &mut Vec<Field
     let data = object_at(object, "data");
     let mut bytes = 0;
     for (key, value) in data.into_iter().flatten() {
-        key_fault("data", key, errors);
+        key_faults("data", key, errors);
         bytes += value.as_str().map_or(0, decoded_len);
     }
     if bytes > MOST_BYTES {
         errors.push(FieldError::too_long("data", 1_048_576));
     }
-    let required: &[&str] = match text(object, "/type") {
-        "kubernetes.io/tls" => &["tls.crt", "tls.key"],
-        "kubernetes.io/dockerconfigjson" => &[".dockerconfigjson"],
-        "kubernetes.io/dockercfg" => &[".dockercfg"],
-        "kubernetes.io/ssh-auth" => &["ssh-privatekey"],
-        "kubernetes.io/basic-auth" => return basic_auth(data, errors),
-        "kubernetes.io/service-account-token" => return token(object, errors),
-        _ => return,
-    };
-    for key in required.iter().filter(|key| data.is_none_or(|d| !d.contains_key(**key))) {
-        errors.push(FieldError::required(format!("data[{key}]"), ""));
+    by_type(text(object, "/type"), object, data, errors);
+}
+
+fn by_type(kind: &str, object: &Value, data: Option<&Map<String, Value>>, errors: &mut Vec<FieldError>) {
+    let value = |key: &str| data.and_then(|data| data.get(key)?.as_str());
+    let mut needs = |key: &str| errors.push(FieldError::required(format!("data[{key}]"), ""));
+    match kind {
+        "kubernetes.io/tls" => {
+            ["tls.crt", "tls.key"].into_iter().filter(|key| value(key).is_none()).for_each(needs);
+        }
+        "kubernetes.io/ssh-auth" if value("ssh-privatekey").is_none_or(str::is_empty) => {
+            needs("ssh-privatekey");
+        }
+        "kubernetes.io/dockerconfigjson" => registries(".dockerconfigjson", data, errors),
+        "kubernetes.io/dockercfg" => registries(".dockercfg", data, errors),
+        "kubernetes.io/basic-auth" => basic_auth(data, errors),
+        "kubernetes.io/service-account-token" => token(object, errors),
+        _ => {}
     }
+}
+
+/// A key must hold an object in JSON; the server never shows what it holds instead.
+fn registries(key: &str, data: Option<&Map<String, Value>>, errors: &mut Vec<FieldError>) {
+    use base64::Engine as _;
+    let field = format!("data[{key}]");
+    let Some(encoded) = data.and_then(|data| data.get(key)) else {
+        return errors.push(FieldError::required(field, ""));
+    };
+    let encoded = encoded.as_str().unwrap_or_default();
+    let bytes = base64::engine::general_purpose::STANDARD.decode(encoded).unwrap_or_default();
+    let fault = match crate::yaml::json::decode(&bytes) {
+        Ok(Value::Object(_) | Value::Null) => return,
+        Ok(other) => {
+            let kind = match other {
+                Value::Bool(_) => "bool",
+                Value::Number(_) => "number",
+                Value::Array(_) => "array",
+                _ => "string",
+            };
+            format!("json: cannot unmarshal {kind} into Go value of type map[string]interface {{}}")
+        }
+        Err(error) => error.message,
+    };
+    errors.push(FieldError::invalid(field, &json!("<secret contents redacted>"), &fault));
 }
 
 fn basic_auth(data: Option<&Map<String, Value>>, errors: &mut Vec<FieldError>) {

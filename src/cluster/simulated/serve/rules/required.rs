@@ -29,43 +29,13 @@ const fn needs(
     Required { group, kind, pointer, field, detail }
 }
 
-const RBAC: &str = "rbac.authorization.k8s.io";
-
 const REQUIRED: &[Required] = &[
-    needs(
-        "",
-        "PersistentVolumeClaim",
-        "/spec/accessModes",
-        "spec.accessModes",
-        "at least 1 access mode is required",
-    ),
-    needs("", "PersistentVolumeClaim", "/spec/resources/requests/storage", "spec.resources[storage]", ""),
-    needs("", "PersistentVolume", "/spec/accessModes", "spec.accessModes", ""),
-    needs("", "PersistentVolume", "/spec/capacity", "spec.capacity", ""),
     needs("", "PodTemplate", "/template/spec/containers", "template.spec.containers", ""),
     needs("", "ReplicationController", "/spec/selector", "spec.selector", ""),
     needs("", "ReplicationController", "/spec/template", "spec.template", ""),
     needs("apps", "ControllerRevision", "/data", "data", "data is mandatory"),
-    needs(
-        "autoscaling",
-        "HorizontalPodAutoscaler",
-        "/spec/scaleTargetRef/kind",
-        "spec.scaleTargetRef.kind",
-        "",
-    ),
-    needs(
-        "autoscaling",
-        "HorizontalPodAutoscaler",
-        "/spec/scaleTargetRef/name",
-        "spec.scaleTargetRef.name",
-        "",
-    ),
     needs("batch", "CronJob", "/spec/schedule", "spec.schedule", ""),
     needs("discovery.k8s.io", "EndpointSlice", "/addressType", "addressType", ""),
-    needs("networking.k8s.io", "IngressClass", "/spec/controller", "spec.controller", ""),
-    needs(RBAC, "ClusterRoleBinding", "/roleRef/name", "roleRef.name", ""),
-    needs(RBAC, "RoleBinding", "/roleRef/name", "roleRef.name", ""),
-    needs("storage.k8s.io", "StorageClass", "/provisioner", "provisioner", ""),
 ];
 
 /// Which of them are absent or empty.

@@ -279,10 +279,14 @@ fn report(api: &mut Api<'_>, job: &Value, count: &Count, conditions: &[Condition
     status::write(api, job, state);
 }
 
+/// Seconds for which a finished Job stays at least. A real one may go at once, but who watches it has seen its end by then;
+/// here others look at it from time to time, and must see it too.
+const SEEN: f64 = 12.0;
+
 /// Deletes a finished Job when its time has come.
 fn expire(api: &mut Api<'_>, job: &Value, memory: &mut Memory) -> Option<f64> {
     let seconds = number(job, "/spec/ttlSecondsAfterFinished")?;
-    let due = *memory.finished_at.get_or_insert(api.now()) + seconds as f64;
+    let due = *memory.finished_at.get_or_insert(api.now()) + (seconds as f64).max(SEEN);
     if api.now() < due {
         return Some(due);
     }

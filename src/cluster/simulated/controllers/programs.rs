@@ -210,7 +210,7 @@ impl Programs {
         index: usize,
         mut process: Process,
     ) -> Option<f64> {
-        let Run { ending, output } = process.run(api);
+        let Run { ending, output, .. } = process.run(api);
         if is_hook(job) && !process.downloads().is_empty() {
             let what = process.downloads().join(", ");
             self.say(api, format!("hook {} fetches from outside the cluster: {what}", path(job)));

@@ -15,6 +15,9 @@ use super::{Ending, Flow, Host, Program, Run, Stop, pattern};
 
 /// Commands and loop turns that one run may take.
 const STEPS: u64 = 200_000;
+
+/// Most calls of kubectl by a script: each is an answer that is remembered, as the script is run anew after every pause.
+const CALLS: u64 = 2_000;
 /// How deep functions may call each other.
 const DEPTH: usize = 100;
 
@@ -71,6 +74,8 @@ pub(super) struct Shell<'h> {
     /// How many conditions enclose what runs: `set -e` sleeps inside them.
     guarded: usize,
     steps: u64,
+    /// Calls of kubectl.
+    calls: u64,
     depth: usize,
 }
 
@@ -87,8 +92,8 @@ pub(super) fn run(program: &Program, host: &mut dyn Host) -> Run {
         Ok(status) | Err(Stop::Exit(status) | Stop::Return(status)) => Ending::Exited(status),
         Err(Stop::Break(_) | Stop::Continue(_)) => Ending::Exited(0),
     };
-    let output = output.borrow().clone();
-    Run { ending, output }
+    let (output, steps) = (output.borrow().clone(), shell.steps);
+    Run { ending, output, steps }
 }
 
 impl<'h> Shell<'h> {
@@ -100,7 +105,16 @@ impl<'h> Shell<'h> {
             zero: "sh".to_owned(),
             ..State::default()
         };
-        Self { host, program, files: Files::new(&program.files), state, guarded: 0, steps: 0, depth: 0 }
+        Self {
+            host,
+            program,
+            files: Files::new(&program.files),
+            state,
+            guarded: 0,
+            steps: 0,
+            calls: 0,
+            depth: 0,
+        }
     }
 
     /// Starts what the container says: a shell with its script, or a program itself.
@@ -228,6 +242,15 @@ impl<'h> Shell<'h> {
         if variables > TEXT { Err(too_much_text()) } else { Ok(()) }
     }
 
+    /// Counts one call of kubectl.
+    pub(super) fn called(&mut self) -> Flow<()> {
+        self.calls += 1;
+        if self.calls > CALLS {
+            return Err(Stop::Unknown(format!("more than {CALLS} calls of kubectl")));
+        }
+        Ok(())
+    }
+
     /// Runs commands in order.
     pub(super) fn list(&mut self, list: &List, streams: &Streams) -> Flow {
         let mut status = 0;
@@ -346,6 +369,8 @@ impl<'h> Shell<'h> {
             Some(words) => self.fields(words, streams)?,
             None => self.state.positional.clone(),
         };
+        // Every word is made anew in each run of the script.
+        self.steps += values.len() as u64;
         let mut status = 0;
         for value in values {
             self.assign(name, value);

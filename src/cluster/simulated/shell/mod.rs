@@ -102,6 +102,8 @@ pub(super) struct Run {
     pub(super) ending: Ending,
     /// Standard output and standard error, interleaved.
     pub(super) output: String,
+    /// Commands that it took.
+    pub(super) steps: u64,
 }
 
 /// Runs a program from its beginning.

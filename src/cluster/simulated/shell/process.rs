@@ -2,11 +2,14 @@
 
 use std::sync::Arc;
 
-use super::{Host, Pause, Program, Run};
+use super::{Ending, Host, Pause, Program, Run};
 use crate::cluster::simulated::api::Api;
 use crate::cluster::{ApiResource, Request, Response};
 use crate::k8s::At as _;
 use crate::k8s::text;
+
+/// Most commands that the runs of one script may take together.
+const SPENT: u64 = 1_000_000;
 
 /// What the world answered at one point of the script.
 #[derive(Clone, Debug)]
@@ -26,6 +29,8 @@ pub(in crate::cluster::simulated) struct Process {
     program: Arc<Program>,
     record: Vec<Entry>,
     started: f64,
+    /// Commands that all its runs took.
+    spent: u64,
     /// What it fetched from outside the cluster.
     downloads: Vec<String>,
 }
@@ -33,16 +38,22 @@ pub(in crate::cluster::simulated) struct Process {
 impl Process {
     /// Starts a program.
     pub(in crate::cluster::simulated) fn new(program: Program, now: f64) -> Self {
-        Self { program: Arc::new(program), record: Vec::new(), started: now, downloads: Vec::new() }
+        Self { program: Arc::new(program), record: Vec::new(), started: now, spent: 0, downloads: Vec::new() }
     }
 
     /// Runs the script as far as it comes at this moment.
     pub(in crate::cluster::simulated) fn run(&mut self, api: &mut Api<'_>) -> Run {
+        if self.spent > SPENT {
+            let ending = Ending::Unknown(format!("more than {SPENT} commands, those before each pause anew"));
+            return Run { ending, output: String::new(), steps: 0 };
+        }
         let program = self.program.clone();
         let clock = self.started;
         self.downloads.clear();
         let mut replay = Replay { process: self, api, at: 0, clock };
-        super::run(&program, &mut replay)
+        let run = super::run(&program, &mut replay);
+        self.spent += run.steps;
+        run
     }
 
     /// What the script fetched from outside the cluster.

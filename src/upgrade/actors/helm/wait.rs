@@ -207,6 +207,8 @@ fn legacy_hook(target: &Target, answer: Result<&Value, &Fault>) -> State {
 fn kstatus_hook(target: &Target, answer: Result<&Value, &Fault>) -> State {
     let live = match answer {
         Ok(live) => live,
+        // Only what has ended goes by itself; Helm watches and has seen how.
+        Err(fault) if fault.not_found() && expires(target) => return State::Current,
         Err(fault) => return absent(fault),
     };
     match target.gvk.kind.as_str() {
@@ -218,6 +220,11 @@ fn kstatus_hook(target: &Target, answer: Result<&Value, &Fault>) -> State {
         },
         _ => State::Current,
     }
+}
+
+/// Whether an object goes by itself when it has ended.
+fn expires(target: &Target) -> bool {
+    target.object.at("/spec/ttlSecondsAfterFinished").is_some()
 }
 
 /// Whether a Job has ended: success and reason.

@@ -77,6 +77,7 @@ pub(super) fn main(shell: &mut Shell<'_>, arguments: &[String], streams: &Stream
     let Some((_, subcommand)) = SUBCOMMANDS.iter().find(|(known, _)| *known == name) else {
         return Err(Stop::Unknown(format!("kubectl {name}")));
     };
+    shell.called()?;
     shell.host.sleep(CALL)?;
     let resources = shell.host.discover();
     subcommand(&mut Kubectl { shell, streams, arguments, resources })

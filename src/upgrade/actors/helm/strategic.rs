@@ -2,6 +2,8 @@
 //!
 //! Source: k8s.io/apimachinery, `pkg/util/strategicpatch/patch.go` (`CreateThreeWayMergePatch` with overwrite).
 
+use std::cmp::Ordering;
+
 use serde_json::{Map, Value, json};
 
 use super::patch::same;
@@ -194,13 +196,10 @@ fn diff_keyed<'a>(
         }
         return;
     }
-    let mut items = Vec::new();
-    for element in new {
-        items.extend(diff_element(merge_key, find(old, merge_key, element), element, pass, path));
-    }
+    let mut items = changed(merge_key, old, new, pass, path);
+    items.sort_by_key(|item| new.iter().position(|element| element.get(merge_key) == item.get(merge_key)));
     if pass == Pass::Deletions {
-        let gone = old.iter().filter(|element| find(new, merge_key, element).is_none());
-        items.extend(gone.map(|element| json!({"$patch": "delete", merge_key: element.get(merge_key)})));
+        items.extend(gone(merge_key, old, new));
     }
     let reordered = pass == Pass::Changes && !same_order(old, new, merge_key);
     if !items.is_empty() || reordered {
@@ -211,6 +210,65 @@ fn diff_keyed<'a>(
     if !items.is_empty() {
         patch.insert(key.to_owned(), Value::Array(items));
     }
+}
+
+/// Pairs of elements in the order of their keys: both where the keys are equal, else the one whose key comes first.
+///
+/// A key may stand in a list more than once, as a port does that is open for two protocols: then elements meet that have
+/// little in common, and what the server makes of the patch is not what anybody wrote.
+fn pairs<'a>(
+    merge_key: &str,
+    old: &'a [Value],
+    new: &'a [Value],
+) -> Vec<(Option<&'a Value>, Option<&'a Value>)> {
+    let (old, new) = (by_key(merge_key, old), by_key(merge_key, new));
+    let (mut left, mut right) = (old.into_iter().peekable(), new.into_iter().peekable());
+    let mut found = Vec::new();
+    while left.peek().is_some() || right.peek().is_some() {
+        let order = match (left.peek(), right.peek()) {
+            (Some((a, _)), Some((b, _))) => a.cmp(b),
+            (Some(_), None) => Ordering::Less,
+            _ => Ordering::Greater,
+        };
+        let one = if order == Ordering::Greater { None } else { left.next() };
+        let other = if order == Ordering::Less { None } else { right.next() };
+        found.push((one.map(|(_, element)| element), other.map(|(_, element)| element)));
+    }
+    found
+}
+
+/// Elements with their keys as text, sorted by it. Go's order calls of two equal keys each the smaller one, which turns
+/// them round.
+///
+/// Source: `SortableSliceOfMaps.Less`, and the insertion sort of `sort.Sort` for short lists.
+fn by_key<'a>(merge_key: &str, list: &'a [Value]) -> Vec<(String, &'a Value)> {
+    let spelled = |element: &Value| match element.get(merge_key) {
+        Some(Value::String(text)) => text.clone(),
+        Some(key) => key.to_string(),
+        None => String::new(),
+    };
+    let mut keyed: Vec<(String, &Value)> =
+        list.iter().rev().map(|element| (spelled(element), element)).collect();
+    keyed.sort_by(|(a, _), (b, _)| a.cmp(b));
+    keyed
+}
+
+fn changed<'a>(
+    merge_key: &'static str,
+    old: &'a [Value],
+    new: &'a [Value],
+    pass: Pass,
+    path: &mut Vec<&'a str>,
+) -> Vec<Value> {
+    let pairs = pairs(merge_key, old, new).into_iter();
+    pairs.filter_map(|(old, new)| diff_element(merge_key, old, new?, pass, path)).collect()
+}
+
+/// Directives that delete elements which are not there any more.
+fn gone(merge_key: &'static str, old: &[Value], new: &[Value]) -> Vec<Value> {
+    let pairs = pairs(merge_key, old, new).into_iter();
+    let gone = pairs.filter_map(|(old, new)| if new.is_none() { old } else { None });
+    gone.map(|element| json!({"$patch": "delete", merge_key: element.get(merge_key)})).collect()
 }
 
 fn diff_element<'a>(
@@ -232,10 +290,6 @@ fn diff_element<'a>(
         inner.insert("$retainKeys".to_owned(), sorted_keys(fields));
     }
     Some(Value::Object(inner))
-}
-
-fn find<'v>(list: &'v [Value], merge_key: &str, element: &Value) -> Option<&'v Value> {
-    list.iter().find(|candidate| candidate.get(merge_key) == element.get(merge_key))
 }
 
 fn same_order(old: &[Value], new: &[Value], merge_key: &str) -> bool {
@@ -316,6 +370,23 @@ mod tests {
             json!({"spec": {
             "$setElementOrder/ports": [{"port": 80}, {"port": 82}],
             "ports": [{"name": "metrics", "port": 82}, {"port": 81, "$patch": "delete"}]}})
+        );
+    }
+
+    /// Golden: what Helm 3.22.0 sent to kube-apiserver 1.34.3 when a port was opened for a second protocol, and closed again.
+    #[test]
+    fn one_port_for_two_protocols_is_one_key() {
+        let udp = json!({"name": "u", "port": 53, "protocol": "UDP"});
+        let tcp = json!({"name": "t", "port": 53, "protocol": "TCP"});
+        let (one, both) = (json!({"spec": {"ports": [udp]}}), json!({"spec": {"ports": [udp, tcp]}}));
+        assert_eq!(
+            three_way(&one, &both, &one, "Service"),
+            json!({"spec": {"$setElementOrder/ports": [{"port": 53}, {"port": 53}], "ports": [tcp, udp]}})
+        );
+        let closed = json!({"$patch": "delete", "name": "u", "port": 53, "protocol": "UDP"});
+        assert_eq!(
+            three_way(&both, &one, &both, "Service"),
+            json!({"spec": {"$setElementOrder/ports": [{"port": 53}], "ports": [closed]}})
         );
     }
 

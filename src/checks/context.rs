@@ -25,6 +25,8 @@ pub struct Scene<'s> {
     pub before: &'s Arc<Render>,
     /// The release as it will be rendered.
     pub after: &'s Arc<Render>,
+    /// The new release rendered once more, as the next upgrade would, where its templates ask the clock or chance.
+    pub again: Option<&'s Arc<Render>>,
     /// The chart that runs now, as loaded.
     pub chart_before: &'s Chart,
     /// The chart to upgrade to, as loaded.

@@ -58,6 +58,7 @@ macro_rules! checks {
 
 mod api_removed;
 mod bystander_changed;
+mod conversion_unanswered;
 mod crd_left_behind;
 mod crd_moved;
 mod crd_pruning_changed;
@@ -72,9 +73,11 @@ mod hook_image_unpinned;
 mod hook_network_needed;
 mod hook_prunes_by_label;
 mod hook_root_needed;
+mod hook_undoes_release;
 mod immutable_field_changed;
 mod job_stuck;
 mod kubernetes_too_old;
+mod merge_key_repeated;
 mod object_moved_to_hook;
 mod object_rewritten;
 mod ownership_missing;
@@ -85,6 +88,7 @@ mod runtime_changed;
 mod runtime_in_use_deleted;
 mod secret_emptied;
 mod size_limit_neared;
+mod value_regenerated;
 mod values_ignored;
 mod values_reuse_broken;
 mod values_reused;
@@ -95,6 +99,7 @@ mod unexplained;
 pub static CHECKS: &[Check] = checks![
     api_removed,
     bystander_changed,
+    conversion_unanswered,
     crd_left_behind,
     crd_moved,
     crd_pruning_changed,
@@ -109,9 +114,11 @@ pub static CHECKS: &[Check] = checks![
     hook_network_needed,
     hook_prunes_by_label,
     hook_root_needed,
+    hook_undoes_release,
     immutable_field_changed,
     job_stuck,
     kubernetes_too_old,
+    merge_key_repeated,
     object_moved_to_hook,
     object_rewritten,
     ownership_missing,
@@ -122,6 +129,7 @@ pub static CHECKS: &[Check] = checks![
     runtime_in_use_deleted,
     secret_emptied,
     size_limit_neared,
+    value_regenerated,
     values_ignored,
     values_reuse_broken,
     values_reused,

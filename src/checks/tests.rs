@@ -7,6 +7,7 @@ use super::*;
 use crate::chart::{Chart, File, Helm, Values};
 use crate::cluster::Exchange;
 use crate::cluster::simulated::namespace_object;
+use crate::render::host::Offline;
 use crate::render::{self, Options, Render};
 use crate::upgrade::edits::{self, Undone};
 use crate::upgrade::fate::Snapshot;
@@ -106,8 +107,8 @@ fn chart(text: &str, version: &str) -> Chart {
     Chart::from_files(files, Helm::V4, &crate::limits::Limits::default()).unwrap()
 }
 
-fn rendered(chart: &Chart, values: &Values, revision: u64) -> Render {
-    let options = Options {
+fn options(revision: u64) -> Options {
+    Options {
         helm: Helm::V4,
         release: "demo".into(),
         namespace: "ns".into(),
@@ -115,8 +116,17 @@ fn rendered(chart: &Chart, values: &Values, revision: u64) -> Render {
         is_upgrade: revision > 1,
         kube_version: Some("v1.34.0".into()),
         ..Options::default()
-    };
-    render::render(chart, values, &options).unwrap()
+    }
+}
+
+fn rendered(chart: &Chart, values: &Values, revision: u64) -> Render {
+    render::render(chart, values, &options(revision)).unwrap()
+}
+
+/// The new chart rendered at another time, with other luck.
+fn again(chart: &Chart, values: &Values) -> Render {
+    let answers = Arc::new(Offline::at(3));
+    render::render(chart, values, &Options { answers, ..options(3) }).unwrap()
 }
 
 fn run_on(fixture: &Fixture) -> Vec<Finding> {
@@ -134,6 +144,7 @@ fn run_on(fixture: &Fixture) -> Vec<Finding> {
     let scene = Scene {
         before: &before,
         after: &after,
+        again: Some(&Arc::new(again(&chart_after, in_force))),
         chart_before: &chart_before,
         chart_after: &chart_after,
         values: &values,
@@ -233,7 +244,8 @@ fn what_is_not_reported_gives_nothing() {
 }
 
 /// Checks whose evidence is a rehearsal have no example of manifests alone.
-const REHEARSED: &[&str] = &["rehearsal_failed", "rehearsal_lost", "rollback_impossible"];
+const REHEARSED: &[&str] =
+    &["hook_undoes_release", "rehearsal_failed", "rehearsal_lost", "rollback_impossible"];
 
 #[test]
 fn every_check_says_what_it_means_and_shows_it() {

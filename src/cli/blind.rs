@@ -11,6 +11,7 @@ use crate::checks::Compared;
 use crate::finding::ObjectName;
 use crate::k8s::{self, At as _};
 use crate::render::facts;
+use crate::upgrade::inventory::Place;
 use crate::upgrade::outcome::{Rehearsal, Start, unknowns};
 use crate::upgrade::trace::decides;
 
@@ -81,6 +82,41 @@ pub(super) fn unasked(compared: &Compared, state: &[Arc<Value>]) -> BTreeSet<Str
     all(compared, state).filter_map(unmodelled).collect()
 }
 
+/// Verbs of kubectl that change something.
+const CHANGING: &[&str] = &["apply", "create", "delete", "drain", "edit", "patch", "replace", "scale"];
+
+/// Programs in workloads of the new chart that were not in the old one and change objects: only those of Jobs are executed.
+pub(super) fn unexecuted(compared: &Compared) -> Vec<String> {
+    let own = compared.after.iter().filter(|item| item.place == Place::Templates);
+    let lines = own.filter_map(|item| {
+        let old = compared.before.iter().find(|old| old.name == item.name);
+        let before = old.and_then(|old| pods(&old.object)).map(programs).unwrap_or_default();
+        let new = programs(pods(&item.object)?).into_iter().find(|one| !before.contains(one))?;
+        let is_job = matches!(item.name.kind.as_str(), "Job" | "Pod");
+        (!is_job).then(|| {
+            format!(
+                "{} {}: {new} was not executed; what it changes could not be checked",
+                item.name.kind, item.name.name
+            )
+        })
+    });
+    lines.collect()
+}
+
+/// Containers of a pod whose programs call kubectl to change something, each with a word on what it does.
+fn programs(pod: &Value) -> Vec<String> {
+    let containers = ["/initContainers", "/containers"].into_iter().flat_map(|list| k8s::items(pod, list));
+    let program = |container: &Value| {
+        let words = ["/command", "/args"].into_iter().flat_map(|list| k8s::items(container, list));
+        let text = words.filter_map(Value::as_str).collect::<Vec<_>>().join(" ");
+        let words: Vec<&str> = text.split(|c: char| !c.is_ascii_alphanumeric()).collect();
+        let verb =
+            CHANGING.iter().find(|verb| words.contains(verb)).filter(|_| words.contains(&"kubectl"))?;
+        Some(format!("`kubectl {verb}` of container {}", k8s::text(container, "/name")))
+    };
+    containers.filter_map(program).collect()
+}
+
 /// Claims that go when somebody scales down, where an autoscaler may do so.
 pub(super) fn scaled_claims(compared: &Compared, state: &[Arc<Value>]) -> Option<String> {
     let deletes = |object: &&Value| {
@@ -120,9 +156,10 @@ fn pods(object: &Value) -> Option<&Value> {
     object.at("/spec/template/spec").or_else(|| object.at("/spec/jobTemplate/spec/template/spec"))
 }
 
-/// What a chart's templates ask of the cluster, the clock or chance, as a line.
-pub(crate) fn impure(chart: &Chart) -> Option<String> {
-    let names: Vec<&str> = facts::impure(chart).into_iter().collect();
+/// What a chart's templates ask that nobody answers in a rehearsal, as a line.
+pub(crate) fn unanswered(chart: &Chart) -> Option<String> {
+    let names = facts::impure(chart);
+    let names: Vec<&str> = names.into_iter().filter(|name| facts::UNANSWERED.contains(name)).collect();
     let Metadata { name, version, .. } = &chart.metadata;
     (!names.is_empty()).then(|| {
         format!(

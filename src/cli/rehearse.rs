@@ -73,7 +73,7 @@ fn pair(
     }
     let collected =
         || given.iter().flat_map(|given| given.collected(&rehearsals)).next().or_else(|| doubtful.pop());
-    let unchecked = rehearsals.iter().find_map(unchecked).or_else(|| impure(&parts)).or_else(collected);
+    let unchecked = rehearsals.iter().find_map(unchecked).or_else(|| unanswered(&parts)).or_else(collected);
     unchecked.map_or(Ok(Exit::Safe), |reason| Err(Error::new(reason)))
 }
 
@@ -103,9 +103,9 @@ fn unchecked(rehearsal: &Rehearsal) -> Option<String> {
     unknown.map(|note| format!("{actor}: not everything could be checked: {note}"))
 }
 
-fn impure(parts: &[engine::Part]) -> Option<String> {
+fn unanswered(parts: &[engine::Part]) -> Option<String> {
     let charts = parts.iter().flat_map(|part| [&part.plan.before, &part.plan.after]);
-    charts.into_iter().find_map(|chart| blind::impure(chart))
+    charts.into_iter().find_map(|chart| blind::unanswered(chart))
 }
 
 fn as_pair(before: &str, after: &str, arguments: &Rehearse) -> args::Pair {
@@ -127,7 +127,7 @@ fn scenario(
     global: &Global,
     targets: &[output::Target],
 ) -> Result<Exit, Error> {
-    let (played, impure) = play_file(path, arguments, global)?;
+    let (played, unanswered) = play_file(path, arguments, global)?;
     output::put_all(targets, |target, out| match target.format.as_str() {
         "json" => json::value(&played, SCENARIO_LINES, out),
         _ => played::write(&played, target.style(Terminal::new(global.color)), out),
@@ -136,7 +136,7 @@ fn scenario(
         return Ok(Exit::Lost);
     }
     let failed = |reason: String| Error::new(format!("{}: {reason}", path.display()));
-    unplayed(&played).or(impure).map_or(Ok(Exit::Safe), |reason| Err(failed(reason)))
+    unplayed(&played).or(unanswered).map_or(Ok(Exit::Safe), |reason| Err(failed(reason)))
 }
 
 /// How the scenario ends: the natural course and whatever else was found.
@@ -155,7 +155,7 @@ fn unplayed(played: &Played) -> Option<String> {
     unknown.map(|note| format!("not everything could be checked: {note}"))
 }
 
-/// Plays a file; also tells what its charts ask of the clock or chance.
+/// Plays a file; also tells what its charts ask and nobody answers.
 fn play_file(path: &Path, arguments: &Rehearse, global: &Global) -> Result<(Played, Option<String>), Error> {
     let limits = settings::limits(&global.limits);
     // What could not be fetched or read has a hint of its own.
@@ -171,18 +171,21 @@ fn play_file(path: &Path, arguments: &Rehearse, global: &Global) -> Result<(Play
     let source = read_file(path, limits.file_bytes)?;
     let source =
         String::from_utf8(source).map_err(|_| failed(ScenarioError::new("the text is not UTF-8")))?;
-    let scenario = Scenario::parse(&source, &limits).map_err(failed)?;
+    let mut scenario = Scenario::parse(&source, &limits).map_err(failed)?;
+    if scenario.name.is_empty() {
+        scenario.name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+    }
     let base = path.parent().unwrap_or(Path::new("")).to_owned();
     let placed = |reference: &str| {
         let beside = base.join(reference);
         if beside.exists() { beside.display().to_string() } else { reference.to_owned() }
     };
-    let mut impure = None;
+    let mut unanswered = None;
     let mut chart = |reference: &str| {
         let loaded = Loaded::open(&placed(reference), global).map_err(told)?;
         let chart = loaded.read(Helm::V4).map_err(|error| error.message)?;
-        if impure.is_none() {
-            impure = blind::impure(&chart);
+        if unanswered.is_none() {
+            unanswered = blind::unanswered(&chart);
         }
         Ok(chart)
     };
@@ -216,5 +219,5 @@ fn play_file(path: &Path, arguments: &Rehearse, global: &Global) -> Result<(Play
             play(&scenario, engine::real(live, &arguments.engine), &workshop, &mut inputs)
         }
     };
-    played.map(|played| (played, impure)).map_err(failed)
+    played.map(|played| (played, unanswered)).map_err(failed)
 }

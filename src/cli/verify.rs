@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use serde_json::Value;
 
 use super::args::{Demo, Engine, EngineFlags, Gate, Global, OutputFlags, Verify};
-use super::blind::{impure, not_checked, scaled_claims, unasked, unscheduled};
+use super::blind::{not_checked, scaled_claims, unanswered, unasked, unexecuted, unscheduled};
 use super::engine::{self, Part};
 use super::exit::{Error, Exit};
 use super::pair::Pair;
@@ -17,7 +17,7 @@ use crate::chart::Values;
 use crate::checks::{self, Compared, Context, Scene};
 use crate::finding::{Finding, ObjectName, Severity};
 use crate::limits::{Limits, stack};
-use crate::render::facts::Home;
+use crate::render::facts::{self, Home};
 use crate::render::{Options, Render};
 use crate::report::judgement::{Evidence, judge};
 use crate::report::model::{Ownership, Report, SCHEMA_VERSION};
@@ -85,7 +85,7 @@ fn verify(pair: &Pair, flags: &EngineFlags, gate: &OutputFlags, global: &Global)
             // Found out beside the rehearsals, which need none of it; a size only as far as that it fits.
             let scenery = stack::spawn(scope, || {
                 let scenery = set_up(None)?;
-                let _ = (scenery.compared(), scenery.impure(), sizes.of(&scenery.release()));
+                let _ = (scenery.compared(), scenery.open(), sizes.of(&scenery.release()));
                 Ok(scenery)
             });
             let rehearsals = rehearse();
@@ -177,11 +177,27 @@ fn severity(gate: Gate) -> Severity {
     }
 }
 
+/// The new release as the next upgrade would render it, where its templates ask the clock or chance.
+fn again(
+    renderer: &dyn Renderer,
+    plan: &Plan,
+    (after, values): (&Arc<Render>, &Arc<Values>),
+    state: &[Arc<Value>],
+    upgrade: &Options,
+) -> Result<Option<Arc<Render>>, String> {
+    if facts::impure(&after.chart).is_empty() {
+        return Ok(None);
+    }
+    let next = Options { revision: 3, answers: lookups::installed(state, after), ..upgrade.clone() };
+    renderer.render(&plan.after, values_in_force(&plan.values_before, values), &next).map(Some)
+}
+
 /// Renders and state that checks look at.
 struct Scenery<'p> {
     plan: &'p Plan,
     before: Arc<Render>,
     after: Arc<Render>,
+    again: Option<Arc<Render>>,
     given: Option<&'p Given>,
     state: Vec<Arc<Value>>,
     /// The values of the upgrade.
@@ -191,7 +207,7 @@ struct Scenery<'p> {
     /// What was rehearsed and is not judged, as lines.
     unjudged: Vec<String>,
     compared: OnceLock<Compared>,
-    impure: OnceLock<Vec<String>>,
+    open: OnceLock<Vec<String>>,
 }
 
 impl<'p> Scenery<'p> {
@@ -228,18 +244,20 @@ impl<'p> Scenery<'p> {
         let after = renderer
             .render(&plan.after, values_in_force(&plan.values_before, &values), &upgrade)
             .map_err(refused(&pair.after.info.reference))?;
-        let (compared, impure) = (OnceLock::new(), OnceLock::new());
+        let again = again(renderer, plan, (&after, &values), &state, &upgrade)
+            .map_err(refused(&pair.after.info.reference))?;
         Ok(Self {
             plan,
             before,
             after,
+            again,
             given,
             state,
             values,
             doubtful,
             unjudged: Vec::new(),
-            compared,
-            impure,
+            compared: OnceLock::new(),
+            open: OnceLock::new(),
         })
     }
 
@@ -258,6 +276,7 @@ impl<'p> Scenery<'p> {
         let scene = Scene {
             before: &self.before,
             after: &self.after,
+            again: self.again.as_ref(),
             chart_before: &self.plan.before,
             chart_after: &self.plan.after,
             values: &self.values,
@@ -280,7 +299,7 @@ impl<'p> Scenery<'p> {
         findings: Vec<Finding>,
     ) -> Report {
         let delivered = self.delivered();
-        let impure = self.impure();
+        let unanswered = self.open();
         let mut collected = self.given.map(|given| given.collected(&rehearsals)).unwrap_or_default();
         collected.extend(self.doubtful.iter().cloned());
         let unknown = rehearsals.iter().any(|rehearsal| !rehearsal.unknowns().is_empty());
@@ -288,7 +307,7 @@ impl<'p> Scenery<'p> {
             rehearsals: &rehearsals,
             findings: &findings,
             gate,
-            open: !impure.is_empty() || !collected.is_empty() || unknown,
+            open: !unanswered.is_empty() || !collected.is_empty() || unknown,
             delivered: &delivered,
             ways: &flags.way,
         });
@@ -306,7 +325,7 @@ impl<'p> Scenery<'p> {
             not_checked: self.not_checked(
                 &rehearsals,
                 flags.engine,
-                &[impure, &collected, anywhere(pair).as_slice(), &self.unjudged].concat(),
+                &[unanswered, &collected, anywhere(pair).as_slice(), &self.unjudged].concat(),
             ),
             ownership: self.ownership(),
             rehearsals,
@@ -354,10 +373,11 @@ impl<'p> Scenery<'p> {
         lines.into_iter().collect()
     }
 
-    /// What the charts' templates ask of the cluster, the clock or chance: a rehearsal knows none of their answers.
-    fn impure(&self) -> &[String] {
-        let look = || [&self.before, &self.after].into_iter().filter_map(|render| impure(&render.chart));
-        self.impure.get_or_init(|| look().chain(scaled_claims(self.compared(), &self.state)).collect())
+    /// What decides and nobody answers in a rehearsal.
+    fn open(&self) -> &[String] {
+        let look = || [&self.before, &self.after].into_iter().filter_map(|render| unanswered(&render.chart));
+        let claims = || scaled_claims(self.compared(), &self.state);
+        self.open.get_or_init(|| look().chain(claims()).chain(unexecuted(self.compared())).collect())
     }
 
     /// Kinds of the old chart of which the built-in population has no object.
@@ -410,8 +430,16 @@ impl<'p> Scenery<'p> {
                 place(&mut rows, runtime.object_name.clone(), text, is_after, false);
             }
         }
-        rows.into_values().collect()
+        rows.into_values().map(left_alone).collect()
     }
+}
+
+/// What Helm put there from `crds/` stays when a chart no longer brings it.
+fn left_alone(mut row: Ownership) -> Ownership {
+    if row.after.is_empty() && row.before.starts_with("crds/") {
+        "stays (nobody)".clone_into(&mut row.after);
+    }
+    row
 }
 
 /// Said where the namespace was not given.

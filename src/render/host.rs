@@ -49,6 +49,15 @@ pub struct Offline {
     pub seed: u64,
 }
 
+impl Offline {
+    /// The answers of one render among several of the same templates: each comes an hour after the one before, and with
+    /// other bytes.
+    #[must_use]
+    pub fn at(turn: u64) -> Self {
+        Self { now: i128::from(turn) * 3_600_000_000_000, seed: turn }
+    }
+}
+
 impl Answers for Offline {
     fn now(&self) -> i128 {
         self.now

@@ -157,6 +157,33 @@ pub fn among(objects: Vec<Arc<Value>>) -> Arc<dyn Answers> {
     Arc::new(Seen(objects))
 }
 
+/// The same answers at another time, and with other luck.
+#[derive(Debug)]
+struct Later {
+    inner: Arc<dyn Answers>,
+    machine: Offline,
+}
+
+/// Answers as somebody else does, but at another time and with other luck.
+#[must_use]
+pub(super) fn later(inner: Arc<dyn Answers>, turn: u64) -> Arc<dyn Answers> {
+    Arc::new(Later { inner, machine: Offline::at(turn) })
+}
+
+impl Answers for Later {
+    fn now(&self) -> i128 {
+        self.machine.now()
+    }
+
+    fn random(&self, position: u64, buffer: &mut [u8]) {
+        self.machine.random(position, buffer);
+    }
+
+    fn lookup(&self, api_version: &str, kind: &str, namespace: &str, name: &str) -> Found {
+        self.inner.lookup(api_version, kind, namespace, name)
+    }
+}
+
 /// Answers `lookup` where a release is installed among other objects.
 #[must_use]
 pub fn installed(state: &[Arc<Value>], release: &Render) -> Arc<dyn Answers> {

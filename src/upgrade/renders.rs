@@ -1,6 +1,7 @@
 //! Renders that a rehearsal has made, so that the same chart with the same values is rendered once.
 //!
-//! Revision, install-or-upgrade and the API list count only for charts whose templates mention them.
+//! Revision, install-or-upgrade and the API list count only for charts whose templates mention them. Those that ask the clock
+//! or chance get other answers in every revision, as they would on a machine.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -10,8 +11,10 @@ use serde_json::Value;
 use crate::chart::{Chart, File, Values};
 use crate::cluster::simulated::schemas::Schemas;
 use crate::limits::Limits;
+use crate::render::facts;
 use crate::render::{Checked, CrdFile, Lazy, Manifest, Options, Render};
 use crate::upgrade::actors::Renderer;
+use crate::upgrade::lookups;
 
 /// Helm's engines behind the rehearsal's trait.
 #[derive(Debug)]
@@ -35,6 +38,8 @@ struct Sensitivity {
     is_upgrade: bool,
     api_versions: ApiVersions,
     cluster: bool,
+    /// The clock or chance.
+    machine: bool,
 }
 
 /// Which API versions a template asks for.
@@ -136,6 +141,11 @@ impl<R: Renderer> Renderer for Renders<R> {
     fn render(&self, chart: &Arc<Chart>, config: &Arc<Values>, options: &Options) -> Rendered {
         let mut sensitivity = self.sensitivity(chart);
         sensitivity.add(&serde_json::to_vec(config).unwrap_or_default());
+        let mut options = options.clone();
+        // Of two revisions each is made at its own time and with its own luck, whoever asks for it.
+        if sensitivity.machine {
+            options.answers = lookups::later(options.answers, options.revision);
+        }
         let work = || {
             let (checked, limits) = (Some(Arc::clone(&self.checked)), self.limits.clone());
             self.inner.render(chart, config, &Options { checked, limits, ..options.clone() })
@@ -143,7 +153,7 @@ impl<R: Renderer> Renderer for Renders<R> {
         if sensitivity.cluster {
             return work();
         }
-        self.place(chart, config, options, &sensitivity).get_or_init(work).clone()
+        self.place(chart, config, &options, &sensitivity).get_or_init(work).clone()
     }
 }
 
@@ -225,7 +235,7 @@ fn same_options(a: &Options, b: &Options, sensitivity: &Sensitivity) -> bool {
         && a.namespace == b.namespace
         && a.kube_version == b.kube_version
         && a.check_schema == b.check_schema
-        && (!sensitivity.revision || a.revision == b.revision)
+        && (!sensitivity.revision && !sensitivity.machine || a.revision == b.revision)
         && (!sensitivity.is_upgrade || a.is_upgrade == b.is_upgrade)
         && sensitivity.api_versions.same(&a.api_versions, &b.api_versions)
 }
@@ -270,6 +280,7 @@ impl Sensitivity {
         self.is_upgrade |= other.is_upgrade;
         self.api_versions.join(other.api_versions);
         self.cluster |= other.cluster;
+        self.machine |= other.machine;
     }
 
     /// Looks for what the actions of a template may read; a whole `.Release` or `.Capabilities` handed on counts as
@@ -298,6 +309,7 @@ impl Sensitivity {
             self.capability(rest);
         }
         self.cluster |= action.contains("lookup");
+        self.machine |= facts::is_impure(action);
     }
 
     fn capability(&mut self, rest: &str) {

@@ -30,7 +30,17 @@ pub fn stuck(step: &Step) -> BTreeMap<ObjectName, &str> {
         step.events.iter().any(|event| event.object == *object && gone(event.action))
     };
     last.retain(|object, _| !gone(object));
+    last.extend(doomed(step).map(|object| (object.clone(), DOOMED)));
     last
+}
+
+/// Why a definition that waits to be deleted is not well, though its objects are all there.
+const DOOMED: &str = "it is being deleted, which can't be taken back: every object of its kind goes as soon as no finalizer holds it";
+
+/// Definitions that a step has begun to delete.
+fn doomed(step: &Step) -> impl Iterator<Item = &ObjectName> {
+    let begun = step.events.iter().filter(|event| event.action == Action::Terminating);
+    begun.map(|event| &event.object).filter(|object| object.kind == "CustomResourceDefinition")
 }
 
 /// Objects about which the last word is an error that stays.

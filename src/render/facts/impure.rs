@@ -1,5 +1,5 @@
-//! Functions in a chart's templates whose answers nobody but the clock or chance knows; `lookup` is answered by the cluster
-//! that is rehearsed in.
+//! Functions in a chart's templates whose answers nobody but the clock, chance or a name service knows; `lookup` is answered
+//! by the cluster that is rehearsed in.
 
 use std::collections::BTreeSet;
 
@@ -45,6 +45,16 @@ pub fn impure(chart: &Chart) -> BTreeSet<&'static str> {
     }
     found
 }
+
+/// Whether an action of a template calls one of them.
+#[must_use]
+pub fn is_impure(action: &str) -> bool {
+    !called(action).is_empty()
+}
+
+/// What only a name service knows: no rehearsal has one. Of the clock and of chance any answer is as good as another, as
+/// long as each render gets its own.
+pub const UNANSWERED: &[&str] = &["getHostByName"];
 
 fn called(action: &str) -> Vec<&'static str> {
     if action.trim_start_matches('-').trim_start().starts_with("/*") {

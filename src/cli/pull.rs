@@ -37,6 +37,6 @@ fn said(reference: &str, offline: bool) -> Result<Option<String>, Error> {
             Some(format!("{}: an archive on disk, not copied into the charts cache", path.display()))
         }
         _ if offline => None,
-        _ => Some(format!("pulling {reference}")),
+        _ => Some(format!("fetching {reference}, from a charts cache where one has it")),
     })
 }

@@ -18,22 +18,31 @@ pub(super) fn only(rehearsals: &mut [Rehearsal], names: &[String]) -> Result<Vec
     }
     if let Some(unknown) = names.iter().find(|name| !known.contains(&name.as_str())) {
         return Err(Error::new(format!("`--way {unknown}`: no way of this name was rehearsed"))
-            .hint(format!("The ways are: {}.", known.join(", "))));
+            .hint(format!("The ways are: {}.", quoted(&known))));
     }
     if let Some(without) = rehearsals.iter().find(|one| one.obstacle.is_empty() && !has(one, names)) {
         let actor = &without.actor;
         return Err(Error::new(format!("`--way {}`: {actor} has no such way", names.join("` `--way ")))
             .hint(format!(
                 "Its ways are: {}. Name one of them too, or leave {actor} out by `--actor`.",
-                self::known(std::iter::once(without)).join(", ")
+                quoted(&self::known(std::iter::once(without)))
             )));
     }
     let lines = rehearsals.iter_mut().flat_map(|rehearsal| leave(rehearsal, names));
     Ok(lines.collect())
 }
 
+/// Whether a way is one of these, or goes on from one of these by what its own words add: `plain, force conflicts`.
 fn is_named(way: &Way, names: &[String]) -> bool {
-    names.contains(&way.name)
+    names.iter().any(|name| {
+        let rest = way.name.strip_prefix(name.as_str());
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(", "))
+    })
+}
+
+/// Names in quotes, as some have commas in them.
+fn quoted(names: &[&str]) -> String {
+    names.iter().map(|name| format!("'{name}'")).collect::<Vec<_>>().join(", ")
 }
 
 fn has(rehearsal: &Rehearsal, names: &[String]) -> bool {
@@ -106,7 +115,10 @@ mod tests {
     #[test]
     fn names_that_nobody_has_are_errors_that_list_the_known_ones() {
         let error = left(&["keep", "kept"]).unwrap_err();
-        assert!(error.contains("`--way kept`") && error.contains("The ways are: plain, keep."), "{error}");
+        assert!(
+            error.contains("`--way kept`") && error.contains("The ways are: 'plain', 'keep'."),
+            "{error}"
+        );
         let mut rehearsals = rehearsals();
         rehearsals[0].ways.remove(1);
         let error = only(&mut rehearsals, &["keep".to_owned()]).unwrap_err();

@@ -12,13 +12,12 @@ use crate::upgrade::outcome::{Operation, Outcome, ROAD, Rehearsal, Verdict, Way}
 pub(super) fn answer(rehearsals: &[Rehearsal], known: &Known<'_>, judged: bool) -> String {
     let cases: Vec<Case<'_>> = rehearsals.iter().flat_map(cases).collect();
     let upgrades = grouped(cases.iter().map(|case| (plain(case), case.who.clone())));
-    let ways = grouped(cases.iter().map(|case| (taken(case, known), case)));
+    let name = |case: &Case<'_>| case.best.map(|way| way.name.clone());
+    let ways = grouped(cases.iter().map(|case| ((taken(case, known), name(case)), case)));
     let alone = ways.len() == 1;
-    let ways = ways.into_iter().map(|(effects, cases)| {
-        let names: BTreeSet<&str> =
-            cases.iter().filter_map(|case| case.best).map(|way| way.name.as_str()).collect();
+    let ways = ways.into_iter().map(|((effects, name), cases)| {
         let for_whom: Vec<String> = cases.iter().map(|case| case.who.clone()).collect();
-        advised(&names.into_iter().collect::<Vec<_>>(), effects, &for_whom, alone, judged)
+        advised(name.unwrap_or_default().as_str(), effects, &for_whom, alone, judged)
     });
     let plain = if judged { String::new() } else { first(&upgrades) };
     let sentences = [plain].into_iter().chain(ways).filter(|sentence| !sentence.is_empty());
@@ -148,23 +147,17 @@ fn leaving(way: &Way) -> Option<String> {
 /// Said where every way loses objects, or gets nowhere.
 pub(super) fn nobody(judged: bool) -> String {
     let which = if judged { "judged" } else { "rehearsed" };
-    format!("no {which} way leads there and back without losing objects")
+    format!("no {which} way leads there and back (each loses objects or is stopped)")
 }
 
 /// The sentence on the way to take; it names who should take it where others should take another.
-fn advised(
-    names: &[&str],
-    effects: Option<String>,
-    for_whom: &[String],
-    alone: bool,
-    judged: bool,
-) -> String {
+fn advised(name: &str, effects: Option<String>, for_whom: &[String], alone: bool, judged: bool) -> String {
     let whom = if alone { String::new() } else { format!("With {}: ", for_whom.join(" and ")) };
     let Some(effects) = effects else {
         let no = format!("{}, do not upgrade before one does.", nobody(judged));
         return if alone { format!("N{}", &no[1..]) } else { format!("{whom}{no}") };
     };
-    if names == [PLAIN] && effects == UNHARMED && !judged {
+    if name == PLAIN && effects == UNHARMED && !judged {
         return String::new();
     }
     let take = match (judged, alone) {
@@ -173,8 +166,7 @@ fn advised(
         (true, true) => "Of what was judged",
         (true, false) => "of what was judged",
     };
-    let verb = if names.len() == 1 { "" } else { "each " };
-    format!("{whom}{take}: {} {verb}{effects}.", names.join(" or "))
+    format!("{whom}{take}: {name} {effects}.")
 }
 
 #[cfg(test)]
@@ -236,7 +228,7 @@ mod tests {
         later.operations[1] = operation("rollback", &[], &[(0, 2)]);
         assert_eq!(
             said(vec![later], &[]),
-            "A plain `helm upgrade` keeps everything, but not all that may follow: rollback can lose objects. No rehearsed way leads there and back without losing objects, do not upgrade before one does."
+            "A plain `helm upgrade` keeps everything, but not all that may follow: rollback can lose objects. No rehearsed way leads there and back (each loses objects or is stopped), do not upgrade before one does."
         );
     }
 

@@ -108,7 +108,7 @@ impl<'r> Known<'r> {
 /// How an operation, as the table calls it, can end, a line for each; ends that read alike are one.
 pub(super) fn ends(way: &Way, operation: &Operation, known: &Known<'_>) -> Vec<String> {
     let name = column(way, operation);
-    let command = rehearsed(operation).filter(|_| operation.name == ROLLBACK);
+    let command = rehearsed(way, operation).filter(|_| operation.name == ROLLBACK);
     let command = command.map(|command| format!(", `{command}`")).unwrap_or_default();
     let ends = operation.outcomes.iter().map(|outcome| (end(operation, outcome, known), whenever(outcome)));
     let lines = gathered(ends).into_iter().enumerate().map(|(n, end)| match n {
@@ -149,11 +149,22 @@ fn gathered(ends: impl Iterator<Item = (String, String)>) -> Vec<String> {
 /// The operation that leads back.
 const ROLLBACK: &str = "rollback";
 
-/// The command that an operation is.
-fn rehearsed(operation: &Operation) -> Option<&str> {
+/// The command that an operation is. Where nobody knows the numbers of the user's revisions, that of the rehearsal is none.
+fn rehearsed(way: &Way, operation: &Operation) -> Option<String> {
     let step = operation.outcomes.first()?.steps.last()?;
-    Some(&step.command).filter(|command| !command.is_empty()).map(String::as_str)
+    let command = Some(&step.command).filter(|command| !command.is_empty())?;
+    if way.numbered || operation.name != ROLLBACK {
+        return Some(command.clone());
+    }
+    let words = command.split(' ').enumerate();
+    let is_number = |word: &str| !word.is_empty() && word.bytes().all(|b| b.is_ascii_digit());
+    let words = words.map(|(at, word)| if at == NUMBER && is_number(word) { REVISION } else { word });
+    Some(words.collect::<Vec<_>>().join(" "))
 }
+
+/// Which word of `helm rollback RELEASE NUMBER` is the number, and what stands there where it is not known.
+const NUMBER: usize = 3;
+const REVISION: &str = "REVISION";
 
 fn end(operation: &Operation, outcome: &Outcome, known: &Known<'_>) -> String {
     let error = outcome.steps.last().map(|step| gist(&step.stderr)).unwrap_or_default();
@@ -196,13 +207,15 @@ pub(super) fn back(way: &Way) -> Option<Back> {
     let overriding = rollbacks.iter().find(|operation| column(way, operation) != ROLLBACK);
     let succeeds = |operation: &Operation| operation.outcomes.iter().any(Outcome::gets_back);
     if plain.outcomes.iter().all(Outcome::gets_back) {
-        return Some(led_by(plain, String::new()));
+        return Some(led_by(way, plain, String::new()));
     }
     match overriding.filter(|operation| succeeds(operation)) {
-        Some(overriding) => {
-            Some(led_by(overriding, "the rollback without these flags does not always succeed".to_owned()))
-        }
-        None if succeeds(plain) => Some(led_by(plain, String::new())),
+        Some(overriding) => Some(led_by(
+            way,
+            overriding,
+            "the rollback without these flags does not always succeed".to_owned(),
+        )),
+        None if succeeds(plain) => Some(led_by(way, plain, String::new())),
         None => Some(Back { command: String::new(), note: NO_WAY_BACK.to_owned() }),
     }
 }
@@ -210,7 +223,7 @@ pub(super) fn back(way: &Way) -> Option<Back> {
 /// Said where there is no way back.
 pub(super) const NO_WAY_BACK: &str = "no rehearsed rollback succeeds; there is no way back but by hand";
 
-fn led_by(operation: &Operation, note: String) -> Back {
+fn led_by(way: &Way, operation: &Operation, note: String) -> Back {
     let failing = operation.outcomes.iter().filter(|outcome| !outcome.gets_back());
     let fails: Vec<String> = failing.map(whenever).filter(|when| !when.is_empty()).collect();
     let fails = Some(fails).filter(|fails| !fails.is_empty());
@@ -218,9 +231,13 @@ fn led_by(operation: &Operation, note: String) -> Back {
     let stuck: BTreeSet<ObjectName> = operation.outcomes.iter().flat_map(Outcome::stuck).collect();
     let stuck = Some(stuck.into_iter().collect::<Vec<_>>()).filter(|stuck| !stuck.is_empty());
     let stuck = stuck.map(|stuck| format!("{} can't go on without help after it", by_kind(&stuck)));
+    let command = rehearsed(way, operation).unwrap_or_default();
+    let which = command.contains(REVISION).then(|| {
+        format!("{REVISION}: the one before the upgrade, `helm history` shows it, or hand in the release's records by --state")
+    });
     let notes: Vec<String> =
-        [Some(note).filter(|note| !note.is_empty()), fails, stuck].into_iter().flatten().collect();
-    Back { command: rehearsed(operation).unwrap_or_default().to_owned(), note: notes.join("; ") }
+        [Some(note).filter(|note| !note.is_empty()), fails, stuck, which].into_iter().flatten().collect();
+    Back { command, note: notes.join("; ") }
 }
 
 /// Longest gist of an error, in characters.

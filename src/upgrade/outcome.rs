@@ -157,6 +157,9 @@ pub struct Way {
     pub afterwards: Vec<String>,
     /// User-visible objects that uninstalling the installed release deletes even without this upgrade.
     pub loses_already: Vec<ObjectName>,
+    /// Whether the numbers of its revisions are the user's own, from records that were handed in.
+    #[serde(skip)]
+    pub numbered: bool,
     /// The values of the upgrade where they are others than those of the plain one.
     #[serde(skip)]
     pub values: Option<Arc<Values>>,

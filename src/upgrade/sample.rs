@@ -31,6 +31,7 @@ pub(crate) fn way(operations: Vec<Operation>) -> Way {
         prepare: Vec::new(),
         afterwards: Vec::new(),
         loses_already: Vec::new(),
+        numbered: true,
         values: None,
         operations,
     }

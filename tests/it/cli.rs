@@ -111,7 +111,7 @@ fn a_state_that_is_not_there_is_named_by_its_flag_and_offline_pulls_nothing() {
     let output = seatrial(&["verify", &standin("before"), &standin("after"), "--state", "no.yaml"]);
     assert!(stderr(&output).contains("`--state`: open no.yaml"), "{}", stderr(&output));
     let output = seatrial(&["pull", "kubeflow-trainer@9.9.9", "--offline"]);
-    assert!(!stderr(&output).contains("pulling"), "{}", stderr(&output));
+    assert!(!stderr(&output).contains("fetching"), "{}", stderr(&output));
 }
 
 #[test]
@@ -120,7 +120,7 @@ fn what_is_on_disk_is_not_pulled_and_has_a_digest_all_the_same() {
     let digest = |before: &str| {
         let output = seatrial(&["pull", before]);
         assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-        assert!(!stderr(&output).contains("pulling"), "{}", stderr(&output));
+        assert!(!stderr(&output).contains("fetching"), "{}", stderr(&output));
         assert!(stderr(&output).contains("the digest is of its files"), "{}", stderr(&output));
         let text = stdout(&output);
         let (_, digest) = text.trim_end().split_once("  sha256:").unwrap_or_else(|| panic!("{text}"));
@@ -495,7 +495,11 @@ fn a_way_that_is_named_is_judged_alone() {
     );
     let unknown = seatrial(&["demo", "--actor", "helm3", "--way", "sideways"]);
     assert_eq!(unknown.status.code(), Some(1));
-    assert!(stderr(&unknown).contains("plain, take ownership, adoption labels"), "{}", stderr(&unknown));
+    assert!(
+        stderr(&unknown).contains("'plain', 'take ownership', 'adoption labels'"),
+        "{}",
+        stderr(&unknown)
+    );
 }
 
 /// The cells of a line of the demo's table, or its heads.

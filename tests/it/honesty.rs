@@ -209,6 +209,26 @@ fn a_hook_that_needs_what_the_same_chart_brings_later_never_starts() {
 }
 
 #[test]
+fn hooks_that_go_when_they_have_ended_are_seen_to_end() {
+    let dir = tempfile::tempdir().unwrap();
+    let before = chart(dir.path(), "1.0.0", &[("c.yaml", CONFIG)]);
+    let brief = |script: &str| {
+        let hook = hook(&format!("[sh, -c, '{script}']"));
+        hook.replace("backoffLimit: 0", "backoffLimit: 0\n  ttlSecondsAfterFinished: 0")
+    };
+    for (n, (script, fails)) in
+        [("exit 0", false), ("sleep 90; exit 0", false), ("exit 1", true), ("sleep 90; exit 1", true)]
+            .into_iter()
+            .enumerate()
+    {
+        let after = chart(dir.path(), &format!("2.4.{n}"), &[("c.yaml", CONFIG), ("h.yaml", &brief(script))]);
+        let output = run(&["verify", &before, &after, "-n", "ns"]);
+        let told = all(&output).contains("(plain) ends with an error");
+        assert_eq!(told, fails, "{script}: {}", all(&output));
+    }
+}
+
+#[test]
 fn an_upgrade_that_no_rollback_takes_back_is_not_safe() {
     let dir = tempfile::tempdir().unwrap();
     let before = chart(dir.path(), "1.0.0", &[("c.yaml", CONFIG)]);

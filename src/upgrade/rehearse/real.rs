@@ -105,6 +105,7 @@ impl<W: World> Road<'_, W> {
             prepare: Vec::new(),
             afterwards: Vec::new(),
             loses_already: Vec::new(),
+            numbered: false,
             values: None,
             operations: Vec::new(),
         }

@@ -9,7 +9,7 @@ use super::base::Base;
 use super::gate::{Gate, gates};
 use super::gather::{Try, gather};
 use super::trial::{Trial, failures, has_jobs, has_webhooks, trials};
-use super::{Plan, values_in_force};
+use super::{Plan, recorded, values_in_force};
 use crate::chart::Chart;
 use crate::cluster::Unreachable;
 use crate::cluster::simulated::Simulated;
@@ -21,7 +21,7 @@ use crate::render::{HookEvent, Manifest, Options, Render};
 use crate::upgrade::actors::helm::{Dialect, Flags, template_options};
 use crate::upgrade::actors::{Actor, Command, Subject, Workshop};
 use crate::upgrade::course::{Course, Order};
-use crate::upgrade::outcome::{Operation, REUSING, Verdict, Way};
+use crate::upgrade::outcome::{Operation, Outcome, REUSING, Verdict, Way};
 use crate::upgrade::release::records_of;
 use crate::upgrade::tape::{Reel, Tape};
 use crate::upgrade::words::quoted;
@@ -109,6 +109,12 @@ impl Explorer<'_> {
         Ok(ways)
     }
 
+    /// Whether the release's own records were handed in.
+    fn numbered(&self) -> bool {
+        let given = self.plan.state.as_ref().map(|state| state.objects.as_slice()).unwrap_or_default();
+        !recorded(given, &self.plan.subject).is_empty()
+    }
+
     /// A way with everything that follows, and after it the one that forces past conflicts which stopped it; also the
     /// upgrade's stderr.
     fn ways(&self, recipe: &Recipe) -> Result<(Vec<Way>, String), Unreachable> {
@@ -131,6 +137,7 @@ impl Explorer<'_> {
             prepare: upgraded.prepare,
             afterwards,
             loses_already: self.loses_already.clone(),
+            numbered: self.numbered(),
             values: self
                 .gate
                 .as_ref()
@@ -347,11 +354,14 @@ fn installed(base: &Base, subject: &Subject) -> u64 {
     revisions.max().unwrap_or(0)
 }
 
-/// Whether the upgrade itself loses objects.
+/// Whether the upgrade itself loses objects, or begins to delete a definition.
 fn loses_at_once(way: &Way) -> bool {
-    let upgrade = way.operations.first();
-    upgrade.is_some_and(|operation| operation.outcomes.iter().any(|one| one.verdict == Verdict::Loses))
+    let outcomes = way.operations.iter().take(1).flat_map(|upgrade| &upgrade.outcomes);
+    let doomed = |outcome: &Outcome| outcome.stuck().iter().any(|object| object.kind == DEFINITION);
+    outcomes.into_iter().any(|one| one.verdict == Verdict::Loses || doomed(one))
 }
+
+const DEFINITION: &str = "CustomResourceDefinition";
 
 /// A condition after the one that its state came about under.
 fn joined(prefix: &str, condition: &str) -> String {

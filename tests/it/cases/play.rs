@@ -282,6 +282,7 @@ impl Stage<'_> {
                 prepare: Vec::new(),
                 afterwards: Vec::new(),
                 loses_already: Vec::new(),
+                numbered: true,
                 values: None,
                 operations: vec![operation],
             }],
@@ -382,6 +383,7 @@ impl Pair {
         let scene = Scene {
             before: &self.before,
             after: &self.after,
+            again: None,
             chart_before: &self.charts[0],
             chart_after: &self.charts[1],
             values: &self.values,

@@ -7,6 +7,7 @@ use super::met::{Met, condition, ends, listed, operations};
 use super::rehearsal_failed::shortened;
 use super::{Context, Findings};
 use crate::finding::{Evidence, ObjectName, Severity};
+use crate::upgrade::outcome::Way;
 use crate::upgrade::rollout::WORKLOADS;
 use crate::upgrade::stuck::{refused, stuck};
 
@@ -140,7 +141,8 @@ fn say(object: &ObjectName, all: &[Stuck<'_>], findings: &mut Findings) {
     let said = findings.say(severity, message, leading).about(object).during(operations(&met));
     let said = evidence.fold(said, super::findings::Said::because);
     let errors: Vec<&str> = told.iter().map(|stuck| stuck.error).collect();
-    let said = advice(object, &errors).into_iter().fold(said, super::findings::Said::advise);
+    let careful = told.iter().all(|stuck| is_careful(stuck.met.way));
+    let said = advice(object, &errors, careful).into_iter().fold(said, super::findings::Said::advise);
     if let Some(condition) = condition(&met) {
         said.when(condition);
     }
@@ -164,8 +166,16 @@ fn evidence(object: &ObjectName, all: &[Stuck<'_>]) -> Vec<Evidence> {
     told.map(|detail| Evidence::State { object: object.clone(), detail }).collect()
 }
 
-fn advice(object: &ObjectName, errors: &[&str]) -> Vec<String> {
-    if is_workload(object) { errors.iter().map(|error| cure(error)).collect() } else { help(object, errors) }
+/// Whether a way has seeded snapshots before the upgrade: there is nothing to be had from that any more.
+fn is_careful(way: &Way) -> bool {
+    way.prepare.iter().any(|command| command.contains("runtime-snapshot"))
+}
+
+fn advice(object: &ObjectName, errors: &[&str], careful: bool) -> Vec<String> {
+    match is_workload(object) {
+        true => errors.iter().map(|error| cure(error)).collect(),
+        false => help(object, errors, careful),
+    }
 }
 
 /// What to do about a workload whose pods do not get ready.
@@ -198,7 +208,7 @@ fn culprit(error: &str) -> Option<(&str, &str, &str)> {
 }
 
 /// What to do about an object that its controller can't reconcile.
-fn help(object: &ObjectName, errors: &[&str]) -> Vec<String> {
+fn help(object: &ObjectName, errors: &[&str], careful: bool) -> Vec<String> {
     let (kind, name, namespace) = (&object.kind, &object.name, &object.namespace);
     let mut advice = Vec::new();
     let outdated: BTreeSet<&str> = errors.iter().filter_map(|error| undeclared(error)).collect();
@@ -210,7 +220,7 @@ fn help(object: &ObjectName, errors: &[&str]) -> Vec<String> {
     if errors.iter().all(|error| undeclared(error).is_some()) {
         return advice;
     }
-    if kind == "TrainJob" {
+    if kind == "TrainJob" && !careful {
         advice.push("keep the job's runtime through the upgrade (helm.sh/resource-policy=keep on the live one): while it is gone every write to the job is refused, seeded or not; running the upgrade once more brings the chart's own runtimes back".to_owned());
         advice.push(format!(
             "so that the job is rendered as before: before the upgrade, seed ConfigMap {name}-runtime-snapshot in {namespace}: key `runtime` is the YAML of the job's live runtime with apiVersion, kind and metadata.name, and an ownerReference with controller: true names the TrainJob's uid"
@@ -252,7 +262,7 @@ mod tests {
     fn an_outdated_definition_is_to_be_brought_up_to_date() {
         let object = ObjectName { kind: "TrainJob".into(), namespace: "n".into(), name: "x".into() };
         let error = r#"failed to create typed patch object (n/x; example.test/v1, Kind=Part): .spec.size: field not declared in schema"#;
-        let advice = advice(&object, &[error]);
+        let advice = advice(&object, &[error], false);
         assert_eq!(advice.len(), 1, "{advice:?}");
         assert!(advice[0].starts_with("bring the definition of Part up to date"), "{advice:?}");
     }

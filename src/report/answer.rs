@@ -19,7 +19,8 @@ pub(super) fn answer(rehearsals: &[Rehearsal], known: &Known<'_>, judged: bool) 
         let for_whom: Vec<String> = cases.iter().map(|case| case.who.clone()).collect();
         advised(name.unwrap_or_default().as_str(), effects, &for_whom, alone, judged)
     });
-    let plain = if judged { String::new() } else { first(&upgrades) };
+    let is_plain = cases.iter().all(|case| case.best.is_some_and(|way| way.name == PLAIN));
+    let plain = if judged { String::new() } else { first(&upgrades, is_plain) };
     let sentences = [plain].into_iter().chain(ways).filter(|sentence| !sentence.is_empty());
     sentences.collect::<Vec<_>>().join(" ")
 }
@@ -81,12 +82,18 @@ fn later(plain: &Way) -> String {
     }
 }
 
-/// The sentence on the plain upgrade.
-fn first(upgrades: &[(String, Vec<String>)]) -> String {
+/// The sentence on the plain upgrade, which may be the way that is to be taken.
+fn first(upgrades: &[(String, Vec<String>)], taken: bool) -> String {
     match upgrades {
         [] => String::new(),
         [(how, _)] if how.is_empty() => String::new(),
         [(how, _)] if how.starts_with(KEEPS) => format!("A plain `helm upgrade` {how}."),
+        [(how, _)] if taken => {
+            format!(
+                "A plain `helm upgrade` loses nothing, but {}.",
+                how.replacen("at worst: ", "at worst ", 1)
+            )
+        }
         [(how, _)] => format!("Not as a plain `helm upgrade` ({how})."),
         several => {
             let parts = several.iter().map(|(how, whom)| format!("with {} {how}", whom.join(" and ")));
@@ -229,6 +236,16 @@ mod tests {
         assert_eq!(
             said(vec![later], &[]),
             "A plain `helm upgrade` keeps everything, but not all that may follow: rollback can lose objects. No rehearsed way leads there and back (each loses objects or is stopped), do not upgrade before one does."
+        );
+    }
+
+    #[test]
+    fn a_plain_upgrade_that_may_break_is_taken_all_the_same() {
+        let mut plain = way("plain", vec![operation("upgrade", &[], &[(0, 0), (1, 0)])]);
+        plain.operations[0].outcomes[1].verdict = Verdict::Breaks;
+        assert!(
+            said(vec![plain], &[])
+                .starts_with("A plain `helm upgrade` loses nothing, but at worst breaks halfway. Take"),
         );
     }
 

@@ -88,7 +88,7 @@ impl Unpacker<'_> {
     }
 
     fn read<R: Read>(&mut self, entry: &mut tar::Entry<'_, R>, raw: &str) -> Result<Arc<[u8]>, Error> {
-        let size = entry.header().size().unwrap_or_default();
+        let size = entry.size();
         if size > self.remaining {
             return Err(self.too_large());
         }

@@ -93,8 +93,16 @@ impl Loaded {
             Some(damage) => {
                 Error::new(format!("chart `{reference}`: {error}: {}", damage.message)).hint(damage.hint)
             }
-            None => Error::new(format!("chart `{reference}`: {error}")),
+            None => Error::new(format!("chart `{reference}`: {error}{}", self.reason(error))),
         }
+    }
+
+    /// Why an archive is refused, where Helm 4 keeps to itself what Helm 3 says.
+    fn reason(&self, error: &crate::chart::Error) -> String {
+        let Content::Archive(bytes) = &self.content else { return String::new() };
+        let told = archive::unpack(bytes, Helm::V3, &self.limits).err();
+        let new = told.filter(|told| !error.message.contains(&told.message));
+        new.map_or_else(String::new, |told| format!(": {told}"))
     }
 
     /// What Helm says about symbolic links in a directory, where it walks (Helm v4.3.1 `internal/sympath/walk.go`).

@@ -85,6 +85,8 @@ pub struct Flags {
     pub skip_schema: bool,
     /// `--description`.
     pub description: String,
+    /// What is said of the flags themselves before anything is done.
+    pub notices: String,
 }
 
 impl Default for Flags {
@@ -110,6 +112,7 @@ impl Default for Flags {
             cascade: Propagation::Background,
             skip_schema: false,
             description: String::new(),
+            notices: String::new(),
         }
     }
 }
@@ -181,6 +184,10 @@ impl Flags {
     }
 
     fn switch(&mut self, name: &str, inline: Option<&str>, dialect: Dialect) -> Result<(), FlagError> {
+        let deprecated = DEPRECATED.iter().find(|(old, _)| *old == name).filter(|_| dialect.is_v4());
+        if let Some((old, new)) = deprecated {
+            self.notices.push_str(&format!("Flag {old} has been deprecated, use {new} instead\n"));
+        }
         let on = inline.is_none_or(|value| matches!(value, "true" | "1" | "t" | "T" | "TRUE" | "True"));
         let place = match name {
             "--take-ownership" if dialect.knows_take_ownership() => &mut self.take_ownership,
@@ -213,6 +220,9 @@ impl Flags {
         Ok(self)
     }
 }
+
+/// Flags of Helm 3 that Helm 4 takes under protest, with those that it wants instead.
+const DEPRECATED: &[(&str, &str)] = &[("--atomic", "--rollback-on-failure"), ("--force", "--force-replace")];
 
 /// Flags that are modelled, each with the commands that have it.
 ///
@@ -374,6 +384,9 @@ mod tests {
         );
         assert!(Flags::parse(&["--server-side=true"], V3).is_err());
         assert!(Flags::parse(&["--force", "--force-conflicts"], V4).is_err());
+        let notices = Flags::parse(&["--force"], V4).map(|flags| flags.notices);
+        let wanted = "Flag --force has been deprecated, use --force-replace instead\n";
+        assert_eq!(notices.as_deref(), Ok(wanted), "Helm 4.3.1");
     }
 
     #[test]

@@ -79,7 +79,7 @@ pub(crate) fn run(
         forge: workshop.forge,
         renderer: workshop.renderer,
         storage: Storage::new(workshop.records, &subject.namespace, by),
-        log: String::new(),
+        log: flags.notices.clone(),
     };
     let result = match command {
         Command::Install { chart, values } => {

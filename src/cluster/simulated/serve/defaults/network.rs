@@ -89,7 +89,22 @@ fn drop_unused(spec: &mut Value, old: &Value) {
     spec.retain(|field, value| !gone.contains(&field.as_str()) || old.get(field) != Some(value));
 }
 
+/// An address that is changed in its old field alone is changed in the list too.
+///
+/// Source: `pkg/registry/core/service/storage/storage.go`, `normalizeClusterIPs`.
+fn follow(spec: &mut Value, before: &Value) {
+    let address = text(spec, "/clusterIP").to_owned();
+    let is_changed = !address.is_empty() && address != text(before, "/clusterIP");
+    let unchanged = spec.get("clusterIPs") == before.get("clusterIPs");
+    if let Some(first) = spec.pointer_mut("/clusterIPs/0").filter(|_| is_changed && unchanged) {
+        *first = json!(address);
+    }
+}
+
 fn addresses(spec: &mut Value, old: Option<&Value>, uid: &str) {
+    if let Some(before) = old.and_then(|old| old.get("spec")) {
+        follow(spec, before);
+    }
     for field in ["clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"] {
         if let Some(before) = old.and_then(|o| o.at("/spec")?.get(field)) {
             set(Some(spec), field, before.clone());

@@ -105,6 +105,22 @@ fn write_atomically(cache: &Path, path: &Path, bytes: &[u8]) -> Result<(), Error
         .map_err(|error| Error::new(format!("{}: {error}", path.display())))
 }
 
+/// Charts of a name that lie in the caches, as they are named on the command line, in order.
+#[must_use]
+pub fn others(caches: &[PathBuf], name: &str) -> Vec<String> {
+    let files = caches.iter().filter_map(|cache| fs::read_dir(cache).ok()).flatten().flatten();
+    let version = |file: &str| {
+        let version = file.strip_suffix(".tgz")?.strip_prefix(name)?.strip_prefix('-')?;
+        let version = version.trim_start_matches('v');
+        version.starts_with(|c: char| c.is_ascii_digit()).then(|| format!("{name}@{version}"))
+    };
+    let mut found: Vec<String> =
+        files.filter_map(|file| version(&file.file_name().to_string_lossy())).collect();
+    found.sort();
+    found.dedup();
+    found
+}
+
 /// The caches as a phrase for error messages.
 #[must_use]
 pub fn describe(caches: &[PathBuf]) -> String {

@@ -119,6 +119,12 @@ impl Sources {
         self.registry(reference, &home.tagged(version))
     }
 
+    /// What the caches have of a chart, as a sentence; nothing where they have none.
+    fn others(&self, name: &str) -> String {
+        let others = cache::others(&self.caches, name);
+        if others.is_empty() { String::new() } else { format!("There are {}. ", others.join(", ")) }
+    }
+
     fn registry(&self, reference: &str, oci: &reference::Oci) -> Result<Fetched, Error> {
         if let Some((path, bytes)) = cache::find_reference(&self.caches, oci, &self.limits)? {
             return Ok(fetched(reference, path.display().to_string(), bytes));
@@ -128,7 +134,10 @@ impl Sources {
                 "chart `{reference}` is not in a charts cache and `--offline` forbids the network: searched {}",
                 cache::describe(&self.caches)
             ))
-            .hint(format!("Fetch it once with `seatrial pull {oci}`, or leave out `--offline`.")));
+            .hint(format!(
+                "{}Fetch it once with `seatrial pull {oci}`, or leave out `--offline`.",
+                self.others(oci.path.rsplit('/').next().unwrap_or_default())
+            )));
         }
         let bytes = oci::pull(oci, self.plain_http, &self.limits)?;
         let stored = cache::store(&self.caches, oci, &bytes)?;

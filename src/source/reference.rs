@@ -67,6 +67,10 @@ impl Reference {
             Some((name, version)) if is_name(name) && is_version(version) => {
                 Ok(Self::Named { name: name.to_owned(), version: version.trim_start_matches('v').to_owned() })
             }
+            Some((name, tag)) if is_name(name) && is_name(tag) => Err(Error::new(format!(
+                "chart `{text}`: `{tag}` is no version"
+            ))
+            .hint(format!("Name one, such as `{name}@1.2.3`: what a tag stands for today would be another chart tomorrow."))),
             _ => Err(not_a_reference(text)),
         }
     }

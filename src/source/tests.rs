@@ -39,6 +39,17 @@ fn offline_never_asks_the_network() {
 }
 
 #[test]
+fn what_a_cache_has_of_a_chart_is_named() {
+    let dir = tempfile::tempdir().unwrap();
+    for file in ["web-1.2.0.tgz", "web-v1.10.0.tgz", "web-extra-2.0.0.tgz", "web.tgz"] {
+        std::fs::write(dir.path().join(file), "").unwrap();
+    }
+    assert_eq!(cache::others(&[dir.path().to_owned()], "web"), ["web@1.10.0", "web@1.2.0"]);
+    let tag = Reference::parse("web@latest").unwrap_err();
+    assert!(tag.message.contains("`latest` is no version"), "{}", tag.message);
+}
+
+#[test]
 fn unreachable_registry_is_a_clear_error() {
     let sources = Sources { plain_http: true, ..Sources::default() };
     let error = sources.fetch("oci://127.0.0.1:1/charts/demo:1.0.0").unwrap_err();

@@ -229,7 +229,7 @@ fn lost(losing: &[Loss<'_>], gate: Severity) -> Judgement {
     Judgement {
         level: "loses",
         summary: format!(
-            "{} objects on the way to the new version or back, or leave no way out. {}",
+            "{} objects; uninstalls are counted where no way out spares users' objects. {}",
             counted(losing.len(), "rehearsed operation loses", "rehearsed operations lose"),
             what.unwrap_or_default()
         ),

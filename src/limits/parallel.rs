@@ -1,14 +1,19 @@
 //! The same work on many items, spread over the processors.
 
-use std::sync::Mutex;
-use std::sync::PoisonError;
 use std::sync::atomic::{AtomicIsize, AtomicUsize, Ordering};
+use std::sync::{LazyLock, Mutex, PoisonError};
 use std::thread::Scope;
 
 use super::stack;
 
 /// Threads at work beyond those that called, less the callers that wait; work within work shares the processors.
 static AT_WORK: AtomicIsize = AtomicIsize::new(0);
+
+/// Processors at hand: asking the system takes as long as a small document.
+static PROCESSORS: LazyLock<isize> = LazyLock::new(|| {
+    let most = std::thread::available_parallelism().map_or(1, usize::from);
+    isize::try_from(most).unwrap_or(isize::MAX)
+});
 
 /// Does the same with every item, on as many threads as there are processors left; the results are in the items' order.
 ///
@@ -66,8 +71,7 @@ struct Seat;
 
 impl Seat {
     fn take() -> Option<Self> {
-        let most = std::thread::available_parallelism().map_or(1, usize::from);
-        let most = isize::try_from(most).unwrap_or(isize::MAX);
+        let most = *PROCESSORS;
         let taken =
             AT_WORK.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |n| (n + 1 < most).then_some(n + 1));
         taken.ok().map(|_| Self)

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::head::Head;
-use super::{Checked, DeletePolicy, Helm, Hook, HookEvent, Lazy, Manifest, parallel};
+use super::{Checked, DeletePolicy, Excerpt, Helm, Hook, HookEvent, Lazy, Manifest, parallel};
 use crate::chart::Error;
 use crate::limits::Limits;
 use crate::yaml;
@@ -80,7 +80,7 @@ pub(super) type Rendered = BTreeMap<String, Text>;
 #[derive(Debug, Default)]
 pub(super) struct Text {
     /// As text; bytes that are no UTF-8 are U+FFFD.
-    pub(super) shown: String,
+    pub(super) shown: Arc<String>,
     /// The bytes, where they are not the same.
     bytes: Option<Vec<u8>>,
 }
@@ -88,10 +88,10 @@ pub(super) struct Text {
 impl From<Vec<u8>> for Text {
     fn from(bytes: Vec<u8>) -> Self {
         match String::from_utf8(bytes) {
-            Ok(shown) => Self { shown, bytes: None },
+            Ok(shown) => Self { shown: Arc::new(shown), bytes: None },
             Err(error) => {
                 let shown = String::from_utf8_lossy(error.as_bytes()).into_owned();
-                Self { shown, bytes: Some(error.into_bytes()) }
+                Self { shown: Arc::new(shown), bytes: Some(error.into_bytes()) }
             }
         }
     }
@@ -145,6 +145,7 @@ pub(super) fn sort(
     let mut sorter = Sorter { helm, limits, generic: Vec::new(), hooks: Vec::new(), notices: Vec::new() };
     for ((path, text), head) in documents.into_iter().zip(heads) {
         let head = head.map_err(|error| error.wrap(&format!("YAML parse error on {path}")))?;
+        let text = files.get(path).map_or_else(|| text.into(), |file| Excerpt::of(&file.shown, text));
         sorter.take(path, text, head);
     }
     Ok(sorter.finish())
@@ -175,9 +176,8 @@ fn head(document: &[u8], helm: Helm, limits: &Limits, checked: Option<&Checked>)
 }
 
 /// A document that was checked; its object is read as the cluster gets it.
-fn manifest(path: &str, document: &str, is_hook: bool, limits: &Limits) -> Manifest {
-    let text: Arc<str> = document.into();
-    let (cut, limits) = (Arc::clone(&text), limits.clone());
+fn manifest(path: &str, text: Excerpt, is_hook: bool, limits: &Limits) -> Manifest {
+    let (cut, limits) = (text.clone(), limits.clone());
     let object = move || {
         let read = |text: &str| yaml::to_json(text.as_bytes(), &limits);
         // Cutting took the line break at the end, the release's manifest puts one back, and a block scalar there has it in
@@ -197,7 +197,7 @@ struct Sorter<'a> {
 }
 
 impl Sorter<'_> {
-    fn take(&mut self, path: &str, document: &str, head: Head) {
+    fn take(&mut self, path: &str, document: Excerpt, head: Head) {
         let events = head.annotations.get("helm.sh/hook");
         let manifest = manifest(path, document, events.is_some(), self.limits);
         let Some(events) = events else {

@@ -8,6 +8,7 @@ mod checked;
 mod context;
 mod durations;
 pub mod error;
+mod excerpt;
 pub mod facts;
 mod files;
 pub mod functions;
@@ -32,6 +33,7 @@ use crate::k8s;
 pub use crate::chart::Helm;
 pub use checked::Checked;
 pub use error::Error;
+pub use excerpt::Excerpt;
 pub use lazy::Lazy;
 pub use pipeline::render;
 pub use print::{PrintOptions, pieces, template_output};
@@ -77,7 +79,7 @@ pub struct Manifest {
     /// Template it comes from, as in the `# Source:` comment.
     pub source: String,
     /// The document's text as Helm stores and prints it.
-    pub text: Arc<str>,
+    pub text: Excerpt,
     /// The document as an object, read when it is asked for; `Value::Null` for a document that holds only comments.
     pub object: Lazy<Arc<Value>>,
 }

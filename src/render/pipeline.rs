@@ -162,7 +162,7 @@ const NAME_PATTERN: &str = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]
 /// Takes every NOTES.txt out; the root chart's own is kept.
 fn take_notes(rendered: &mut Rendered, chart: &Chart) -> Option<String> {
     let own = format!("{}/templates/NOTES.txt", chart.name());
-    let notes = rendered.remove(&own).map(|notes| notes.shown);
+    let notes = rendered.remove(&own).map(|notes| Arc::unwrap_or_clone(notes.shown));
     rendered.retain(|path, _| !path.ends_with("NOTES.txt"));
     notes
 }

@@ -172,7 +172,8 @@ impl<'s> Exec<'s> {
     /// As [`Engine::execute`].
     pub fn render(&mut self, name: &str, data: &Value) -> Result<Vec<u8>, Box<Error>> {
         let _guard = stack::Guard::new();
-        self.execute_named(name.as_bytes(), data)
+        let length = self.lookup(name.as_bytes()).map_or(0, |template| template.source.text.len());
+        self.execute_named(name.as_bytes(), data, length)
     }
 
     fn lookup(&self, name: &[u8]) -> Option<Arc<Template>> {
@@ -180,7 +181,8 @@ impl<'s> Exec<'s> {
         overlay.or_else(|| self.set.get(name)).cloned()
     }
 
-    fn execute_named(&mut self, name: &[u8], data: &Value) -> Done<Vec<u8>> {
+    /// Executes a template of the set into an output of its own, which is as long as `expected` most likely.
+    fn execute_named(&mut self, name: &[u8], data: &Value, expected: usize) -> Done<Vec<u8>> {
         let Some(template) = self.lookup(name) else {
             let message = format!(
                 "template: no template {} associated with template {}",
@@ -189,12 +191,11 @@ impl<'s> Exec<'s> {
             );
             return Err(unplaced(message));
         };
-        self.run(&template, data)
+        self.run(&template, data, expected)
     }
 
-    /// Executes a template into an output of its own.
-    fn run(&mut self, template: &Template, data: &Value) -> Done<Vec<u8>> {
-        let outer = std::mem::take(&mut self.out);
+    fn run(&mut self, template: &Template, data: &Value, expected: usize) -> Done<Vec<u8>> {
+        let outer = std::mem::replace(&mut self.out, Vec::with_capacity(expected));
         self.waiting += outer.len();
         let dot = Operand::concrete(data.clone());
         let mut frame = Frame::new(template, &dot, 0);
@@ -497,7 +498,7 @@ fn limited(fault: Fault) -> Box<Error> {
 
 impl Engine for Exec<'_> {
     fn execute(&mut self, name: &GoStr, data: &Value) -> Result<GoStr, Box<Error>> {
-        self.execute_named(name, data).map(GoStr::from)
+        self.execute_named(name, data, 0).map(GoStr::from)
     }
 
     fn execute_text(&mut self, text: &GoStr, data: &Value) -> Result<GoStr, Box<Error>> {
@@ -515,7 +516,7 @@ impl Engine for Exec<'_> {
         }
         self.overlays.push(overlay);
         let result = match parsed.iter().find(|template| template.name == *self.set.name()) {
-            Some(main) => self.run(main, data),
+            Some(main) => self.run(main, data, 0),
             None => Ok(Vec::new()),
         };
         self.overlays.pop();

@@ -12,7 +12,7 @@ use crate::chart::{Chart, File, Values};
 use crate::cluster::simulated::schemas::Schemas;
 use crate::limits::Limits;
 use crate::render::facts;
-use crate::render::{Checked, CrdFile, Lazy, Manifest, Options, Render};
+use crate::render::{Checked, CrdFile, Excerpt, Lazy, Manifest, Options, Render};
 use crate::upgrade::actors::Renderer;
 use crate::upgrade::lookups;
 
@@ -166,7 +166,7 @@ pub struct Folding<'r> {
     inner: &'r dyn Renderer,
     schemas: Schemas,
     made: Mutex<Vec<(Arc<Render>, Arc<Render>)>>,
-    documents: Mutex<HashMap<Arc<str>, Lazy<Arc<Value>>>>,
+    documents: Mutex<HashMap<Excerpt, Lazy<Arc<Value>>>>,
     files: Mutex<HashMap<Arc<[u8]>, Documents>>,
 }
 
@@ -200,7 +200,7 @@ impl<'r> Folding<'r> {
         let mut known = self.documents.lock().unwrap_or_else(PoisonError::into_inner);
         let (plain, schemas) = (manifest.object.clone(), self.schemas.clone());
         let fold = || Lazy::new(move || schemas.fold(&plain));
-        known.entry(Arc::clone(&manifest.text)).or_insert_with(fold).clone()
+        known.entry(manifest.text.clone()).or_insert_with(fold).clone()
     }
 
     fn file(&self, file: &CrdFile) -> Documents {

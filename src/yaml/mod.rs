@@ -32,6 +32,7 @@ mod properties;
 mod resolve;
 mod scalars;
 mod scanner;
+mod skim;
 mod syntax;
 mod timestamp;
 mod typed;
@@ -76,7 +77,7 @@ impl Error {
 /// # Errors
 /// Whatever `Unmarshal` of `sigs.k8s.io/yaml` refuses, in its words, and texts beyond `limits`.
 pub fn to_json(text: &[u8], limits: &Limits) -> Result<Value, Error> {
-    decode(text, limits, Mode::default())
+    decode(&Input::read(text), limits, Mode::default())
 }
 
 /// Checks the first document as [`to_json`] does, but of a map only the entries are built whose keys are wanted.
@@ -84,7 +85,15 @@ pub fn to_json(text: &[u8], limits: &Limits) -> Result<Value, Error> {
 /// # Errors
 /// Those of [`to_json`].
 pub fn to_json_partly(text: &[u8], wanted: fn(&str) -> bool, limits: &Limits) -> Result<Value, Error> {
-    decode(text, limits, Mode { wanted: Some(wanted), ..Mode::default() })
+    let mode = Mode { wanted: Some(wanted), ..Mode::default() };
+    let input = Input::read(text);
+    let part = skim::entries(&input, wanted, limits);
+    match part.and_then(|part| decode(&Input::read(part.as_bytes()), limits, mode).ok()) {
+        // None of the wanted keys is there.
+        Some(Value::Null) => Ok(Value::Object(Map::new())),
+        Some(part) => Ok(part),
+        None => decode(&input, limits, mode),
+    }
 }
 
 /// Like [`to_json`], and a duplicate key is an error.
@@ -92,7 +101,7 @@ pub fn to_json_partly(text: &[u8], wanted: fn(&str) -> bool, limits: &Limits) ->
 /// # Errors
 /// Whatever `UnmarshalStrict` of `sigs.k8s.io/yaml` refuses, in its words, and texts beyond `limits`.
 pub fn to_json_strict(text: &[u8], limits: &Limits) -> Result<Value, Error> {
-    decode(text, limits, Mode { strict: true, ..Mode::default() })
+    decode(&Input::read(text), limits, Mode { strict: true, ..Mode::default() })
 }
 
 /// Like [`to_json`], and every number is a float, as Go decodes into `interface{}`.
@@ -100,7 +109,7 @@ pub fn to_json_strict(text: &[u8], limits: &Limits) -> Result<Value, Error> {
 /// # Errors
 /// Those of [`to_json`].
 pub fn to_floats(text: &[u8], limits: &Limits) -> Result<Value, Error> {
-    decode(text, limits, Mode { floats: true, ..Mode::default() })
+    decode(&Input::read(text), limits, Mode { floats: true, ..Mode::default() })
 }
 
 /// Reads the first document the way Go decodes into `map[string]interface{}`: every number is a float; an empty
@@ -131,10 +140,9 @@ pub fn to_list(text: &[u8], limits: &Limits) -> Result<Vec<Value>, Error> {
 /// What `sigs.k8s.io/yaml` puts before an error of Go's JSON decoder.
 const UNMARSHALING: &str = "error unmarshaling JSON: while decoding JSON: ";
 
-fn decode(text: &[u8], limits: &Limits, mode: Mode) -> Result<Value, Error> {
-    let input = Input::read(text);
+fn decode(input: &Input<'_>, limits: &Limits, mode: Mode) -> Result<Value, Error> {
     let depth = limits.yaml_depth.min(stack::levels());
-    let document = first_document(&input, depth).map_err(|p| p.into_error(CONVERTING))?;
+    let document = first_document(input, depth).map_err(|p| p.into_error(CONVERTING))?;
     let Some(document) = document else { return Ok(Value::Null) };
     Decoder::new(&document, mode, limits, depth).root().map_err(|p| p.into_error(CONVERTING))
 }

@@ -28,7 +28,8 @@ pub static FAMILIES: &[(&str, &[Func])] = &[
 /// Adds all of Sprig to a registry.
 #[must_use]
 pub fn add_to(registry: Registry) -> Registry {
-    FAMILIES.iter().fold(registry, |registry, (_, family)| registry.with(family))
+    let families: Vec<&[Func]> = FAMILIES.iter().map(|(_, family)| *family).collect();
+    registry.with(&families.concat())
 }
 
 #[cfg(test)]

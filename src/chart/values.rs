@@ -259,21 +259,14 @@ impl Coalesce<'_> {
     }
 
     fn log_kept(&mut self, key: &str, value: &Value) {
-        let place = self.place("coalesce.go:298", "coalesce.go:316");
         let text = format!("warning: cannot overwrite table with non table for {key} ({})", print(value));
-        self.notices.log(place, &text);
+        self.notices.log("coalesce.go:316", &text);
     }
 
     fn log_ignored(&mut self, key: &str, value: &Value) {
-        let place = self.place("coalesce.go:301", "coalesce.go:319");
         let text =
             format!("warning: destination for {key} is a table. Ignoring non-table value ({})", print(value));
-        self.notices.log(place, &text);
-    }
-
-    /// Helm 3 prints the line of its own source; it moved with 3.20.
-    fn place(&self, before: &'static str, since: &'static str) -> &'static str {
-        if self.notices.helm() < (Helm { major: 3, minor: 20 }) { before } else { since }
+        self.notices.log("coalesce.go:319", &text);
     }
 }
 

@@ -109,7 +109,7 @@ fn source(arguments: &Template, reference: &str, helm: Helm) -> Result<Result<St
     let flags = &arguments.flags;
     let local = Path::new(reference);
     if let Some(url) = flags.last("repo").filter(|url| !url.is_empty()) {
-        if helm.major >= 4 || !local.exists() {
+        if helm.has_new_flags() || !local.exists() {
             return Err(Error::new("`--repo`: chart repositories are not asked")
                 .hint("Name the chart's path, its archive or its registry (oci://HOST/PATH:TAG)."));
         }

@@ -88,19 +88,10 @@ impl<'a> Pipeline<'a> {
         if missing.is_empty() {
             return Ok(());
         }
-        let advice = match (self.helm.major, self.helm.minor) {
-            (3, _) => {
-                "An error occurred while checking for chart dependencies. You may need to run `helm dependency build`"
-            }
-            (4, 0 | 1) => {
-                "an error occurred while checking for chart dependencies. You may need to run `helm dependency build`"
-            }
-            _ => {
-                "an error occurred while checking for chart dependencies. You may need to run 'helm dependency build'"
-            }
-        };
+        let an = if self.helm.has_capital_errors() { "An" } else { "an" };
+        let quote = if self.helm.quotes_commands_plainly() { '\'' } else { '`' };
         Err(Error::before(format!(
-            "{advice} to fetch missing dependencies: found in Chart.yaml, but missing in charts/ directory: {}",
+            "{an} error occurred while checking for chart dependencies. You may need to run {quote}helm dependency build{quote} to fetch missing dependencies: found in Chart.yaml, but missing in charts/ directory: {}",
             missing.join(", ")
         )))
     }
@@ -123,7 +114,7 @@ impl<'a> Pipeline<'a> {
 
     /// Helm 4 logs some errors before it wraps them.
     fn failed(&mut self, what: &str, problem: &str) -> Error {
-        if self.helm.major == 3 {
+        if !self.helm.logs_failures() {
             return Error::before(problem);
         }
         self.notices.extend(&[record("ERROR", what, &[("error", problem)])]);
@@ -139,7 +130,7 @@ impl<'a> Pipeline<'a> {
         if wanted.is_empty() || dependencies::is_compatible(wanted, &kube.normalized) {
             return Ok(());
         }
-        let shown = if self.helm.major == 3 { &kube.normalized } else { &kube.version };
+        let shown = if self.helm.has_normalized_kube_version() { &kube.version } else { &kube.normalized };
         Err(Error::rendering(format!(
             "chart requires kubeVersion: {wanted} which is incompatible with Kubernetes {shown}"
         )))

@@ -79,7 +79,7 @@ pub fn record(level: &str, message: &str, attributes: &[(&str, &str)]) -> String
     line
 }
 
-fn attribute(text: &str) -> String {
+pub(crate) fn attribute(text: &str) -> String {
     // Go: log/slog text_handler.go needsQuoting.
     let plain = |c: char| match c {
         ' ' | '=' | '"' | '\u{fffd}' => false,

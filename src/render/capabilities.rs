@@ -32,14 +32,15 @@ impl KubeVersion {
     /// # Errors
     /// In Helm's words.
     pub fn parse(text: &str, helm: Helm) -> Result<Self, Error> {
-        let read = if helm.reads_semantic_kube_version() { semantic(text) } else { generic(text, helm) };
+        let read =
+            if helm.reads_semantic_kube_version() { semantic(text, helm) } else { generic(text, helm) };
         read.map_err(|problem| Error::new(format!("invalid kube version '{text}': {problem}")))
     }
 }
 
 /// Semver's reading, with which a suffix stays and takes part in comparisons.
-fn semantic(text: &str) -> Result<KubeVersion, String> {
-    let read = Version::parse_lenient(text).map_err(|error| error.to_string())?;
+fn semantic(text: &str, helm: Helm) -> Result<KubeVersion, String> {
+    let read = Version::parse_lenient(text).map_err(|error| error.words(helm.semver()))?;
     let version = format!("v{read}");
     let (major, minor) = (read.major.to_string(), read.minor.to_string());
     Ok(KubeVersion { normalized: version.clone(), version, major, minor })
@@ -128,6 +129,7 @@ const API_VERSIONS: &[(&str, u8, u8)] = &[
     ("certificates.k8s.io/v1", 0, 255),
     ("certificates.k8s.io/v1beta1", 0, 255),
     ("certificates.k8s.io/v1alpha1", 0, 255),
+    ("coordination.k8s.io/v1alpha1", 31, 31),
     ("coordination.k8s.io/v1alpha2", 32, 255),
     ("coordination.k8s.io/v1beta1", 0, 255),
     ("coordination.k8s.io/v1", 0, 255),

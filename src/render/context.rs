@@ -159,7 +159,7 @@ impl Builder {
         let subcharts = Map::dict();
         let context = Map::dict();
         context.set("Chart", metadata(&chart.metadata, parent.is_none(), self.helm));
-        context.set("Files", files::value(&chart.files));
+        context.set("Files", files::value(&chart.files, self.helm));
         context.set("Release", self.release.clone());
         context.set("Capabilities", self.capabilities.clone());
         context.set("Values", values.clone());

@@ -41,7 +41,11 @@ static MUST_TO_TOML: &[Func] = &[crate::func!("mustToToml", must_to_toml)];
 /// The functions of one Helm on top of Sprig's.
 #[must_use]
 pub fn registry(helm: Helm) -> Registry {
-    let registry = sprig::add_to(Registry::go()).without(&["env", "expandenv"]).with(COMMON);
+    let mut registry = sprig::add_to(Registry::go()).with(sprig::semver(helm.semver()));
+    if helm.has_old_sprig() {
+        registry = sprig::before_3_3(registry);
+    }
+    let registry = registry.without(&["env", "expandenv"]).with(COMMON);
     let families: [(bool, &'static [Func]); 4] = [
         (helm.has_from_toml(), FROM_TOML),
         (helm.has_must_to_yaml(), MUST),

@@ -56,15 +56,22 @@ differences! {
     reads_document_streams: [FOUR..END];
     /// Nulls among a chart's own defaults never reach the templates.
     drops_default_nulls: [(4, 2, 0)..END];
+    /// A user's null below the top level removes its key even where the chart has null there too; where a subchart has a table,
+    /// it is warned of.
+    takes_nulls_for_any_default: [BEGIN..(3, 19, 5)];
+    /// A user's null for a subchart's value stays for the subchart to see, where the parent has a default for it.
+    keeps_nulls_for_subcharts: [(3, 17, 1)..END];
     /// A user's null below the top level vanishes even where the chart has no such key.
     drops_all_nested_nulls: [(3, 19, 5)..(3, 20, 1), FOUR..(4, 1, 3)];
     /// `--set-json` takes a whole object.
     takes_whole_json: [FOUR..END];
     /// `--set 'a[0'` ends like a text that is complete.
-    ends_at_open_index: [FOUR..END];
+    ends_at_open_index: [(4, 1, 0)..END];
 
     /// A second alias of one subchart shares what the first one changed.
     shares_aliased_subcharts: [BEGIN..FOUR];
+    /// A `requirements.lock` beside a chart of version 2 is warned of.
+    warns_of_old_locks: [(3, 15, 0)..END];
     /// A single file of an archive is bounded besides the whole archive.
     bounds_single_files: [BEGIN..FOUR];
     /// A chart's format is looked at before it is loaded, and has refusals of its own.
@@ -83,6 +90,14 @@ differences! {
     /// A suffix of `--kube-version` stays in what is shown, but not in what constraints are compared with.
     has_normalized_kube_version: [(4, 1, 0)..END];
 
+    /// One comparison with a prerelease opens a whole constraint (`>=1.25-0 <2`) to prereleases, and `!=` opens none; before, each
+    /// comparison counts by itself and `!=` takes every prerelease. Faults of versions begin with a small letter since.
+    opens_groups_to_prereleases: [(3, 19, 0)..END];
+    /// Constraints that make no sense are told in quotes.
+    quotes_constraints: [(3, 21, 1)..FOUR, (4, 2, 0)..END];
+    /// Functions of Sprig 3.2.3: no `sha512sum`, `camelcase` leaves capitals that follow each other, and `mergeOverwrite` keeps
+    /// what is no map where a map would replace it.
+    has_old_sprig: [BEGIN..(3, 16, 0)];
     /// Functions `fromToml` and `toYamlPretty`.
     has_from_toml: [(3, 17, 0)..END];
     /// Functions `mustToYaml` and `mustToJson` of Helm's own.
@@ -108,6 +123,8 @@ differences! {
     traces_errors: [FOUR..END];
     /// Some errors are logged before they end the command.
     logs_failures: [FOUR..END];
+    /// The records of such errors stand inside of others.
+    logs_in_logs: [FOUR..(4, 0, 1)];
     /// Warnings are records (`level=…`) instead of lines that begin with a place in Helm's source.
     logs_records: [FOUR..END];
     /// `An error occurred while checking for chart dependencies` begins with a capital.
@@ -153,8 +170,23 @@ fn shown(span: &Span) -> String {
 /// Lines of Helm 3's source that it prints before a warning: where they are in 3.22, and up to before which release they
 /// were elsewhere.
 const MOVED: &[(&str, &[(Release, &str)])] = &[
-    ("coalesce.go:316", &[((3, 20, 0), "coalesce.go:298")]),
-    ("coalesce.go:319", &[((3, 20, 0), "coalesce.go:301")]),
+    (
+        "coalesce.go:316",
+        &[((3, 17, 1), "coalesce.go:286"), ((3, 19, 5), "coalesce.go:298"), ((3, 20, 1), "coalesce.go:303")],
+    ),
+    (
+        "coalesce.go:319",
+        &[((3, 17, 1), "coalesce.go:289"), ((3, 19, 5), "coalesce.go:301"), ((3, 20, 1), "coalesce.go:306")],
+    ),
+    ("dependencies.go:64", &[((3, 18, 5), "dependencies.go:63")]),
+    ("dependencies.go:95", &[((3, 18, 5), "dependencies.go:94")]),
+    ("dependencies.go:270", &[((3, 18, 5), "dependencies.go:269")]),
+    ("dependencies.go:287", &[((3, 18, 5), "dependencies.go:286")]),
+    (
+        "manifest_sorter.go:199",
+        &[((3, 16, 0), "manifest_sorter.go:192"), ((3, 18, 0), "manifest_sorter.go:190")],
+    ),
+    ("walk.go:75", &[((3, 16, 0), "walk.go:74")]),
 ];
 
 /// The place of a warning in the source of a release, by its place in that of 3.22.
@@ -216,10 +248,8 @@ mod tests {
 
     #[test]
     fn warnings_come_from_the_lines_of_their_release() {
-        let place = |text: &str| moved("coalesce.go:316", Helm::parse(text).unwrap());
-        assert_eq!(
-            ["3.17", "3.20", "3.22"].map(place),
-            ["coalesce.go:298", "coalesce.go:316", "coalesce.go:316"]
-        );
+        let place =
+            |text: &str| moved("coalesce.go:316", Helm::parse(text).unwrap()).replace("coalesce.go:", "");
+        assert_eq!(["3.16", "3.17", "3.20.0", "3.22"].map(place), ["286", "298", "303", "316"]);
     }
 }

@@ -4,6 +4,8 @@ pub mod differences;
 
 use std::fmt;
 
+use crate::version::Release as Semver;
+
 /// The release of Helm whose behaviour is wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Helm {
@@ -83,6 +85,16 @@ impl Helm {
     #[must_use]
     pub fn default_kubernetes(self) -> u8 {
         Self::line(self.major, self.minor).map_or(37, |line| line.kubernetes)
+    }
+
+    /// The release of Masterminds semver that is built in.
+    #[must_use]
+    pub fn semver(self) -> Semver {
+        match (self.opens_groups_to_prereleases(), self.quotes_constraints()) {
+            (false, _) => Semver::V3_3,
+            (_, false) => Semver::V3_4,
+            _ => Semver::V3_5,
+        }
     }
 
     /// The version in full, as the program calls itself.

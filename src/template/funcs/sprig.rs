@@ -4,6 +4,7 @@ use super::{
     Func, Registry, certs, cipher, crypto, dates, defaults, dicts, encoding, lists, math, paths, random,
     regex, semver, strings, types, urls,
 };
+use crate::version::Release;
 
 /// The families, in the order of the documentation.
 pub static FAMILIES: &[(&str, &[Func])] = &[
@@ -29,6 +30,22 @@ pub static FAMILIES: &[(&str, &[Func])] = &[
 #[must_use]
 pub fn add_to(registry: Registry) -> Registry {
     FAMILIES.iter().fold(registry, |registry, (_, family)| registry.with(family))
+}
+
+/// The functions on versions as a release of semver has them.
+#[must_use]
+pub fn semver(release: Release) -> &'static [Func] {
+    match release {
+        Release::V3_3 => semver::FUNCS_3_3,
+        Release::V3_4 => semver::FUNCS_3_4,
+        Release::V3_5 => semver::FUNCS,
+    }
+}
+
+/// What Sprig 3.2.3 and the libraries of its time had otherwise.
+#[must_use]
+pub fn before_3_3(registry: Registry) -> Registry {
+    registry.without(&["sha512sum"]).with(strings::FUNCS_3_2).with(dicts::FUNCS_3_2)
 }
 
 #[cfg(test)]

@@ -108,7 +108,7 @@ impl Unpacker<'_> {
     }
 
     fn too_large(&self) -> Error {
-        let what = if self.helm.major == 3 { "file size" } else { "size" };
+        let what = if self.helm.has_short_packages() { "size" } else { "file size" };
         let most = self.limits.chart_bytes;
         Error::new(format!("decompressed chart is larger than the maximum {what} {most}"))
     }

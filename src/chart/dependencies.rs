@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::go_text::print;
 use super::notice::Notices;
-use super::{Chart, Dependency, Error, Values, values};
+use super::{Chart, Dependency, Error, Helm, Values, values};
 use crate::version::{Constraint, Version};
 
 /// Applies aliases, tags, conditions and `import-values` for the given user values.
@@ -34,9 +34,9 @@ pub fn missing(chart: &Chart) -> Vec<&str> {
 
 /// Whether a version satisfies a constraint; `false` when either can't be read.
 #[must_use]
-pub fn is_compatible(constraint: &str, version: &str) -> bool {
+pub fn is_compatible(constraint: &str, version: &str, helm: Helm) -> bool {
     match (Version::parse_lenient(version), Constraint::parse(constraint)) {
-        (Ok(version), Ok(constraint)) => constraint.check(&version),
+        (Ok(version), Ok(constraint)) => constraint.check_as(&version, helm.semver()),
         _ => false,
     }
 }
@@ -51,7 +51,7 @@ fn enable(
     if chart.metadata.dependencies.is_empty() {
         return Ok(());
     }
-    let (subcharts, origins) = select(chart, place, notices.helm().shares_aliased_subcharts());
+    let (subcharts, origins) = select(chart, place, notices.helm());
     chart.dependencies = subcharts;
     for entry in &mut chart.metadata.dependencies {
         take_alias(entry);
@@ -70,9 +70,9 @@ fn enable(
 }
 
 /// The subcharts that remain: those Chart.yaml does not list, then one copy per entry. Each with its place in `charts/`.
-fn select(chart: &Chart, place: &str, shallow: bool) -> (Vec<Chart>, Vec<usize>) {
+fn select(chart: &Chart, place: &str, helm: Helm) -> (Vec<Chart>, Vec<usize>) {
     let fits = |entry: &Dependency, sub: &Chart| {
-        sub.metadata.name == entry.name && is_compatible(&entry.version, &sub.metadata.version)
+        sub.metadata.name == entry.name && is_compatible(&entry.version, &sub.metadata.version, helm)
     };
     let entries = &chart.metadata.dependencies;
     let listed = |sub: &Chart| entries.iter().any(|entry| fits(entry, sub));
@@ -83,7 +83,7 @@ fn select(chart: &Chart, place: &str, shallow: bool) -> (Vec<Chart>, Vec<usize>)
     for entry in entries {
         let found = chart.dependencies.iter().enumerate().find(|(_, sub)| fits(entry, sub));
         if let Some((origin, sub)) = found {
-            chosen.push((aliased(sub, entry, place, shallow), origin));
+            chosen.push((aliased(sub, entry, place, helm.shares_aliased_subcharts()), origin));
         }
     }
     chosen.into_iter().unzip()

@@ -14,7 +14,7 @@ use crate::yaml;
 /// # Errors
 /// In Helm's words.
 pub fn directory(root: &str, metadata: Option<&[u8]>, helm: Helm, limits: &Limits) -> Result<(), Error> {
-    if helm.major < 4 {
+    if !helm.detects_formats() {
         return Ok(());
     }
     let path = format!("{root}/Chart.yaml");
@@ -30,7 +30,7 @@ pub fn directory(root: &str, metadata: Option<&[u8]>, helm: Helm, limits: &Limit
 /// In Helm's words.
 pub fn archive(path: &str, data: &[u8], helm: Helm, limits: &Limits) -> Result<Option<Vec<File>>, Error> {
     archive::ensure_archive(path, data)?;
-    if helm.major < 4 {
+    if !helm.detects_formats() {
         return Ok(None);
     }
     let files = archive::unpack(data, helm, limits).map_err(|error| match error.message.as_str() {
@@ -54,7 +54,7 @@ pub fn archive(path: &str, data: &[u8], helm: Helm, limits: &Limits) -> Result<O
 /// In Helm's words.
 pub fn format(api_version: &str, helm: Helm) -> Result<(), Error> {
     match api_version {
-        _ if helm.major < 4 => Ok(()),
+        _ if !helm.detects_formats() => Ok(()),
         "" | "v1" | "v2" => Ok(()),
         // The format is known, but no command takes it yet.
         "v3" => Err(Error::new("invalid chart apiVersion")),

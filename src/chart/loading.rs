@@ -110,7 +110,7 @@ impl Loader<'_> {
         self.lock(&file)?;
         if self.draft.get_or_insert_default().api_version() == "v1" {
             self.chart.files.push(file);
-        } else {
+        } else if self.helm.warns_of_old_locks() {
             self.notices.log(
                 "load.go:138",
                 "Warning: Dependency locking is handled in Chart.lock since apiVersion \"v2\". We recommend migrating \

@@ -222,7 +222,7 @@ fn import_values(value: &Value, place: Place<'_>) -> Result<Vec<Value>, Error> {
 
 /// The Go package whose name type errors show.
 fn package(helm: Helm) -> &'static str {
-    if helm.major == 3 { "chart" } else { "v2" }
+    if helm.has_short_packages() { "v2" } else { "chart" }
 }
 
 fn clean(metadata: &mut Metadata) {

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use super::helm::Helm;
+use super::helm::differences::moved;
 use crate::go::{is_print, quote};
 
 /// Collects the lines that one Helm would print; they are complete but for the line break.
@@ -31,20 +32,20 @@ impl Notices {
         self.lines
     }
 
-    /// A message of Go's `log` package: Helm 3 puts the source line before it, Helm 4 makes it a record.
+    /// A message of Go's `log` package: Helm 3 puts the source line before it (`place`: that of 3.22), Helm 4 makes it a record.
     pub fn log(&mut self, place: &str, text: &str) {
-        let line = match self.helm.major {
-            3 => format!("{place}: {text}"),
-            _ => record("INFO", text, &[]),
+        let line = match self.helm.logs_records() {
+            false => format!("{}: {text}", moved(place, self.helm)),
+            true => record("INFO", text, &[]),
         };
         self.lines.push(line);
     }
 
     /// A warning that Helm 4 rewrote into a record with attributes.
     pub fn warn(&mut self, place: &str, helm3: &str, helm4: &str, attributes: &[(&str, &str)]) {
-        match self.helm.major {
-            3 => self.log(place, helm3),
-            _ => self.lines.push(record("WARN", helm4, attributes)),
+        match self.helm.logs_records() {
+            false => self.log(place, helm3),
+            true => self.lines.push(record("WARN", helm4, attributes)),
         }
     }
 
@@ -55,9 +56,9 @@ impl Notices {
 
     /// A warning of Helm's command line: `WARNING: …` in Helm 3.
     pub fn command_warning(&mut self, helm3: &str, helm4: &str) {
-        let line = match self.helm.major {
-            3 => format!("WARNING: {helm3}"),
-            _ => record("WARN", helm4, &[]),
+        let line = match self.helm.logs_records() {
+            false => format!("WARNING: {helm3}"),
+            true => record("WARN", helm4, &[]),
         };
         self.lines.push(line);
     }
@@ -78,7 +79,7 @@ pub fn record(level: &str, message: &str, attributes: &[(&str, &str)]) -> String
     line
 }
 
-fn attribute(text: &str) -> String {
+pub(crate) fn attribute(text: &str) -> String {
     // Go: log/slog text_handler.go needsQuoting.
     let plain = |c: char| match c {
         ' ' | '=' | '"' | '\u{fffd}' => false,

@@ -259,9 +259,9 @@ impl Parser<'_> {
         let (text, stop) = self.until(&[']']);
         if stop.is_none() {
             // Helm 4 wraps the end of the text so that it still counts as the end.
-            return Err(match self.helm.major {
-                3 => Stop::error("error parsing index: EOF"),
-                _ => Stop::End,
+            return Err(match self.helm.ends_at_open_index() {
+                false => Stop::error("error parsing index: EOF"),
+                true => Stop::End,
             });
         }
         text.parse().map_err(|_| {

@@ -205,13 +205,14 @@ impl Coalesce<'_> {
     fn defaults(&mut self, chart: &Chart, values: &mut Values, prefix: &str) {
         let prefix = join(prefix, &chart.metadata.name);
         let clean = self.notices.helm().drops_default_nulls();
+        let keeps = self.notices.helm().keeps_nulls_for_subcharts();
         for (key, default) in &chart.values {
             match values.get_mut(key) {
                 Some(Value::Null) if !self.merge => drop(values.remove(key)),
                 Some(Value::Object(own)) => match default {
                     Value::Object(default) => {
-                        let merge =
-                            self.merge || chart.dependencies.iter().any(|sub| sub.metadata.name == *key);
+                        let merge = self.merge
+                            || keeps && chart.dependencies.iter().any(|sub| sub.metadata.name == *key);
                         let mut under = default.clone();
                         if clean && !merge {
                             remove_nulls(&mut under);
@@ -233,14 +234,20 @@ impl Coalesce<'_> {
     /// Lays `over` over `under`; with `merge` nulls are kept.
     fn tables(&mut self, over: &mut Values, under: Values, prefix: &str, merge: bool) {
         let helm = self.notices.helm();
+        let mut under = under;
+        if !merge && helm.drops_all_nested_nulls() {
+            under.retain(|key, _| !over.get(key).is_some_and(Value::is_null));
+            over.retain(|_, value| !value.is_null());
+        }
         for (key, value) in under {
             match over.get_mut(&key) {
                 None => drop(over.insert(key, value)),
-                Some(Value::Null) => {
-                    if !merge && (!value.is_null() || helm.drops_all_nested_nulls()) {
+                Some(Value::Null) if !merge => {
+                    if !value.is_null() || helm.takes_nulls_for_any_default() {
                         over.remove(&key);
                     }
                 }
+                Some(Value::Null) if !value.is_object() || !helm.takes_nulls_for_any_default() => {}
                 Some(Value::Object(own)) => match value {
                     Value::Object(value) => self.tables(own, value, &join(prefix, &key), merge),
                     Value::Null => {}
@@ -253,27 +260,17 @@ impl Coalesce<'_> {
                 }
             }
         }
-        if !merge && helm.drops_all_nested_nulls() {
-            over.retain(|_, value| !value.is_null());
-        }
     }
 
     fn log_kept(&mut self, key: &str, value: &Value) {
-        let place = self.place("coalesce.go:298", "coalesce.go:316");
         let text = format!("warning: cannot overwrite table with non table for {key} ({})", print(value));
-        self.notices.log(place, &text);
+        self.notices.log("coalesce.go:316", &text);
     }
 
     fn log_ignored(&mut self, key: &str, value: &Value) {
-        let place = self.place("coalesce.go:301", "coalesce.go:319");
         let text =
             format!("warning: destination for {key} is a table. Ignoring non-table value ({})", print(value));
-        self.notices.log(place, &text);
-    }
-
-    /// Helm 3 prints the line of its own source; it moved with 3.20.
-    fn place(&self, before: &'static str, since: &'static str) -> &'static str {
-        if self.notices.helm() < (Helm { major: 3, minor: 20 }) { before } else { since }
+        self.notices.log("coalesce.go:319", &text);
     }
 }
 

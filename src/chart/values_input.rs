@@ -62,7 +62,7 @@ pub fn merge(input: &Input, helm: Helm, limits: &Limits, read: &mut ReadFile<'_>
 }
 
 fn set_json(text: &str, helm: Helm, merged: &mut Values) -> Result<(), Error> {
-    if helm.major >= 4 && text.trim().starts_with('{') {
+    if helm.takes_whole_json() && text.trim().starts_with('{') {
         return match yaml::json::decode(text.trim().as_bytes()) {
             Ok(Value::Object(map)) => {
                 values::overlay(merged, map);

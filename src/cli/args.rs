@@ -363,6 +363,12 @@ pub struct Template {
     /// Write files into this directory instead of printing
     #[arg(long, value_name = "DIR")]
     pub output_dir: Option<PathBuf>,
+    /// Draw what templates leave to chance (passwords, keys, UUIDs) from this number: the same in every run, and no secret. The clock goes on, unless SOURCE_DATE_EPOCH says where it stands (certificates have dates)
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// Objects that `lookup` finds (YAML or JSON, one file or a directory, as for `verify`); may be repeated. Without it, none
+    #[arg(long, value_name = "FILE|DIR")]
+    pub state: Vec<PathBuf>,
     /// Everything else that `helm template` takes.
     #[command(flatten)]
     pub flags: HelmFlags,
@@ -380,6 +386,9 @@ pub struct Diff {
     /// Output format: text or json, with `=PATH` written to a file
     #[arg(short = 'o', long, value_name = "FORMAT[=PATH]", default_value = "text", help_heading = "Output")]
     pub output: Vec<String>,
+    /// Objects that `lookup` finds in both renders (YAML or JSON, one file or a directory); may be repeated. Without it, none
+    #[arg(long, value_name = "FILE|DIR")]
+    pub state: Vec<PathBuf>,
     /// Exit with 2 when anything differs
     #[arg(long, help_heading = "Output")]
     pub exit_code: bool,

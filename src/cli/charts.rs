@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 use super::args::{Global, ReleaseFlags, ValuesFlags};
 use super::exit::Error;
 use super::settings;
+use crate::chart::helm::differences::moved;
 use crate::chart::notice::record;
 use crate::chart::{Chart, File, Helm, Values, archive, damage, detect, ignore, values_input};
 use crate::limits::Limits;
@@ -183,9 +184,10 @@ pub(crate) fn from_directory(
 }
 
 fn link_line(path: &str, target: &str, helm: Helm) -> String {
-    if helm.major == 3 {
+    if !helm.logs_records() {
         return format!(
-            "walk.go:75: found symbolic link in path: {path} resolves to {target}. Contents of linked file included and used"
+            "{}: found symbolic link in path: {path} resolves to {target}. Contents of linked file included and used",
+            moved("walk.go:75", helm)
         );
     }
     let message = "found symbolic link in path. Contents of linked file included and used";
@@ -280,14 +282,11 @@ pub(crate) fn options(release: &ReleaseFlags, chart: &str, helm: Helm, limits: &
     }
 }
 
-/// Reads `3.22` or `4.3`.
+/// Reads `3.22`, `4.3` or `3.18.4`.
 pub(crate) fn helm_version(text: &str) -> Result<Helm, Error> {
     let unknown = || {
         Error::new(format!("`--helm {text}`: not a version that is known"))
             .hint(format!("Known are {}.", Helm::KNOWN))
     };
-    let (major, minor) = text.trim_start_matches('v').split_once('.').ok_or_else(unknown)?;
-    let minor = minor.split('.').next().unwrap_or(minor);
-    let known = |major: &str| Helm::known(major.parse().ok()?, minor.parse().ok()?);
-    known(major).ok_or_else(unknown)
+    Helm::parse(text).ok_or_else(unknown)
 }

@@ -5,7 +5,7 @@ use super::charts;
 use super::exit::{Error, Exit};
 use super::pair;
 use super::terminal::Terminal;
-use super::{output, settings};
+use super::{output, settings, state};
 use crate::report::changes::{self, CHANGES_FORMATS};
 use crate::upgrade::diff;
 use crate::upgrade::secrets::Secrets;
@@ -16,7 +16,8 @@ pub(crate) fn run(arguments: &Diff, global: &Global) -> Result<Exit, Error> {
     let targets = output::targets(&arguments.output, &known)?;
     let helm = charts::helm_version(&arguments.helm)?;
     let pair = pair::Pair::load(&arguments.pair, global)?;
-    let (before, after) = pair.render(helm, &settings::limits(&global.limits))?;
+    let limits = settings::limits(&global.limits);
+    let (before, after) = pair.render(helm, &limits, state::answers(&arguments.state, &limits)?)?;
     let mut found = diff::diff(&before, &after);
     let secrets = Secrets::default();
     [&before, &after].into_iter().for_each(|render| secrets.add_render(render));

@@ -10,10 +10,10 @@ use super::args::{Global, Golden, GoldenFlags, ValuesFlags};
 use super::charts::{self, Loaded};
 use super::exit::{Error, Exit};
 use super::golden_difference::difference;
-use super::settings;
-use super::terminal;
+use super::{settings, state, terminal};
 use crate::chart::Helm;
 use crate::k8s::form;
+use crate::limits::Limits;
 use crate::render::{self, Options, PrintOptions};
 use crate::source::directory::read_file;
 use crate::source::lock::digest;
@@ -56,6 +56,9 @@ struct Release {
     api_versions: Vec<String>,
     #[serde(default)]
     include_crds: bool,
+    /// Files of objects that `lookup` finds, relative to the config file.
+    #[serde(default)]
+    state: Vec<PathBuf>,
 }
 
 fn default_namespace() -> String {
@@ -199,7 +202,7 @@ fn rendered(release: &Release, helm: &str, base: &Path, global: &Global) -> Resu
         ..ValuesFlags::default()
     };
     let values = charts::values(&flags, (&[], &[]), line, &limits)?;
-    let options = options(release, line, limits);
+    let options = options(release, base, line, limits)?;
     let render = render::render(&*loaded.chart(line)?, &values, &options)
         .map_err(|error| Error::new(format!("release `{}`: {error}", release.name)))?;
     let print = PrintOptions { include_crds: release.include_crds, ..PrintOptions::default() };
@@ -213,8 +216,11 @@ fn rendered(release: &Release, helm: &str, base: &Path, global: &Global) -> Resu
     ))
 }
 
-fn options(release: &Release, helm: Helm, limits: crate::limits::Limits) -> Options {
-    Options {
+fn options(release: &Release, base: &Path, helm: Helm, limits: Limits) -> Result<Options, Error> {
+    let standing = Options::default();
+    let state: Vec<PathBuf> = release.state.iter().map(|path| base.join(path)).collect();
+    Ok(Options {
+        answers: state::answers(&state, &limits)?.unwrap_or(standing.answers),
         helm,
         release: release.name.clone(),
         namespace: release.namespace.clone(),
@@ -222,7 +228,7 @@ fn options(release: &Release, helm: Helm, limits: crate::limits::Limits) -> Opti
         api_versions: release.api_versions.clone(),
         limits,
         ..Options::default()
-    }
+    })
 }
 
 fn write(path: &Path, text: &str) -> Result<bool, Error> {

@@ -180,7 +180,9 @@ impl Flag {
     fn fault(&self, value: &str, helm: Helm) -> Option<String> {
         match self.kind {
             Kind::Bool => go_bool(value).err(),
-            Kind::Wait if helm.major == 3 => go_bool(if value.is_empty() { "true" } else { value }).err(),
+            Kind::Wait if !helm.has_new_flags() => {
+                go_bool(if value.is_empty() { "true" } else { value }).err()
+            }
             Kind::Wait => wait_fault(value),
             Kind::Int => int_fault(value),
             Kind::Float => float_fault(value),
@@ -319,7 +321,7 @@ impl HelmFlags {
 
     /// Whether a cluster is asked: always, or (in Helm 3) only by `lookup`.
     pub(crate) fn asks_cluster(&self, helm: Helm) -> bool {
-        self.on("validate") || helm.major >= 4 && self.last("dry-run") == Some("server")
+        self.on("validate") || helm.has_new_flags() && self.last("dry-run") == Some("server")
     }
 
     /// What Helm says while it reads its flags: lines for standard error, and why it stops.
@@ -331,14 +333,14 @@ impl HelmFlags {
 
     fn read(&self, helm: Helm, lines: &mut Vec<String>) -> Result<(), String> {
         for Given { flag, value, .. } in &self.0 {
-            if flag.new && helm.major == 3 {
+            if flag.new && !helm.has_new_flags() {
                 return Err(format!("unknown flag: --{}", flag.name));
             }
             if let Some(fault) = flag.fault(value, helm) {
                 let (value, shown) = (quote(value), flag.shown());
                 return Err(format!("invalid argument {value} for \"{shown}\" flag: {fault}"));
             }
-            if helm.major >= 4 {
+            if helm.has_new_flags() {
                 lines.extend(remark(flag, value));
             }
         }
@@ -349,7 +351,7 @@ impl HelmFlags {
     fn exclusive(&self, helm: Helm) -> Result<(), String> {
         let groups = [["validate", "dry-run"], ["force-replace", "force-conflicts"]];
         let both = |group: &&[&str; 2]| group.iter().all(|name| self.last(name).is_some());
-        match groups.iter().filter(|_| helm.major >= 4).find(both) {
+        match groups.iter().filter(|_| helm.has_new_flags()).find(both) {
             None => Ok(()),
             Some(&[first, second]) => Err(format!(
                 "if any flags in the group [{first} {second}] are set none of the others can be; [{second} {first}] were all set"
@@ -358,9 +360,9 @@ impl HelmFlags {
     }
 
     fn dry_run(&self, helm: Helm) -> Result<(), String> {
-        match (helm.major, self.last("dry-run")) {
-            (_, None | Some("" | "client" | "server" | "true")) | (3, Some("false" | "none")) => Ok(()),
-            (3, Some(_)) => {
+        match (helm.has_new_flags(), self.last("dry-run")) {
+            (_, None | Some("" | "client" | "server" | "true")) | (false, Some("false" | "none")) => Ok(()),
+            (false, Some(_)) => {
                 Err("Invalid dry-run flag. Flag must one of the following: false, true, none, client, server"
                     .to_owned())
             }

@@ -14,36 +14,85 @@ use rand::{Rng as _, SeedableRng as _};
 use serde_json::{Map, Value};
 
 use super::exit::Error;
-use crate::render::host::Answers;
+use crate::render::host::{Answers, Offline};
 use crate::source::directory::read_file;
+
+/// What is asked of this machine, and what is answered for it.
+#[derive(Debug, Default)]
+pub(crate) struct Settings {
+    /// Whether names are looked up.
+    pub(crate) name_service: bool,
+    /// Whether a cluster is said to be there, which none is.
+    pub(crate) has_cluster: bool,
+    /// What random bytes follow from; without it they are the system's.
+    pub(crate) seed: Option<u64>,
+    /// Who answers `lookup`; without it nothing is there.
+    pub(crate) state: Option<Arc<dyn Answers>>,
+}
 
 /// This machine, without a cluster.
 #[derive(Debug)]
 pub(crate) struct Machine {
     begin: Instant,
+    /// The time that stands still, where it does.
+    stopped: Option<i128>,
     /// Read when somebody first asks: few charts do.
     zone: OnceLock<TimeZone>,
+    dice: Dice,
+    settings: Settings,
+}
+
+/// Where random bytes come from.
+#[derive(Debug)]
+enum Dice {
     /// A generator fit for keys; what it gives follows from a seed that the system drew.
-    dice: Mutex<StdRng>,
-    name_service: bool,
-    has_cluster: bool,
+    Drawn(Mutex<StdRng>),
+    /// The same bytes in every run: whatever is made of them is no secret.
+    Seeded(Offline),
+}
+
+impl Dice {
+    fn new(seed: Option<u64>) -> Result<Self, Error> {
+        if let Some(seed) = seed {
+            return Ok(Self::Seeded(Offline { seed, ..Offline::default() }));
+        }
+        let drawn = StdRng::try_from_rng(&mut SysRng)
+            .map_err(|error| Error::new(format!("the system gives no random numbers: {error}")))?;
+        Ok(Self::Drawn(Mutex::new(drawn)))
+    }
 }
 
 impl Machine {
-    /// The machine as it is now. A cluster that is said to be there is none that answers.
+    /// The machine as it is now.
     ///
     /// # Errors
     /// The system gives no randomness: keys made without it would be no secrets.
-    pub(crate) fn new(name_service: bool, has_cluster: bool) -> Result<Arc<Self>, Error> {
-        let dice = StdRng::try_from_rng(&mut SysRng)
-            .map_err(|error| Error::new(format!("the system gives no random numbers: {error}")))?;
-        let (begin, zone, dice) = (Instant::now(), OnceLock::new(), Mutex::new(dice));
-        Ok(Arc::new(Self { begin, zone, dice, name_service, has_cluster }))
+    pub(crate) fn new(settings: Settings) -> Result<Arc<Self>, Error> {
+        let dice = Dice::new(settings.seed)?;
+        let stopped = match settings.seed {
+            Some(_) => epoch(std::env::var_os(EPOCH).as_deref())?,
+            None => None,
+        };
+        Ok(Arc::new(Self { begin: Instant::now(), stopped, zone: OnceLock::new(), dice, settings }))
     }
+}
+
+/// The variable by which reproducible builds say what time it is.
+const EPOCH: &str = "SOURCE_DATE_EPOCH";
+
+/// The time of the variable in nanoseconds, where it is set.
+fn epoch(variable: Option<&OsStr>) -> Result<Option<i128>, Error> {
+    let Some(variable) = variable.filter(|variable| !variable.is_empty()) else { return Ok(None) };
+    let seconds = variable.to_str().and_then(|text| text.parse::<u32>().ok());
+    let wrong = || Error::new(format!("{EPOCH}={}: no number of seconds since 1970", variable.display()));
+    seconds.ok_or_else(wrong).map(|seconds| Some(i128::from(seconds) * 1_000_000_000))
 }
 
 impl Answers for Machine {
     fn now(&self) -> i128 {
+        if let Some(stopped) = self.stopped {
+            return stopped;
+        }
         let nanos = |time: std::time::Duration| i128::try_from(time.as_nanos()).unwrap_or(i128::MAX);
         match SystemTime::now().duration_since(UNIX_EPOCH) {
             Ok(after) => nanos(after),
@@ -52,6 +101,9 @@ impl Answers for Machine {
     }
 
     fn elapsed(&self) -> i128 {
+        if self.stopped.is_some() {
+            return 0;
+        }
         i128::try_from(self.begin.elapsed().as_nanos()).unwrap_or(i128::MAX)
     }
 
@@ -59,12 +111,18 @@ impl Answers for Machine {
         self.zone.get_or_init(|| zone(std::env::var_os("TZ").as_deref())).clone()
     }
 
-    fn random(&self, _: u64, buffer: &mut [u8]) {
-        self.dice.lock().unwrap_or_else(PoisonError::into_inner).fill_bytes(buffer);
+    fn random(&self, position: u64, buffer: &mut [u8]) {
+        match &self.dice {
+            Dice::Drawn(dice) => dice.lock().unwrap_or_else(PoisonError::into_inner).fill_bytes(buffer),
+            Dice::Seeded(dice) => dice.random(position, buffer),
+        }
     }
 
-    fn lookup(&self, _: &str, _: &str, _: &str, _: &str) -> Result<Value, String> {
-        if self.has_cluster {
+    fn lookup(&self, api_version: &str, kind: &str, namespace: &str, name: &str) -> Result<Value, String> {
+        if let Some(state) = &self.settings.state {
+            return state.lookup(api_version, kind, namespace, name);
+        }
+        if self.settings.has_cluster {
             return Err("`--dry-run=server` asks a cluster, which `template` never does".to_owned());
         }
         Ok(Value::Object(Map::new()))
@@ -73,7 +131,7 @@ impl Answers for Machine {
     // Sprig v3.3.0 `network.go` takes any of the addresses; an unknown name has none.
     fn resolve(&self, name: &str) -> String {
         // Asked for nothing, a name would tell its owner that somebody renders.
-        if !self.name_service {
+        if !self.settings.name_service {
             return String::new();
         }
         let addresses = (name, 0).to_socket_addrs().ok();
@@ -119,9 +177,21 @@ fn system() -> Option<TimeZone> {
 mod tests {
     use super::*;
 
+    fn machine(name_service: bool) -> Arc<Machine> {
+        Machine::new(Settings { name_service, ..Settings::default() }).unwrap()
+    }
+
+    #[test]
+    fn the_epoch_is_a_number_of_seconds() {
+        let of = |text: &str| epoch(Some(OsStr::new(text)));
+        assert_eq!(of("1700000000").unwrap(), Some(1_700_000_000_000_000_000));
+        assert_eq!((of("").unwrap(), epoch(None).unwrap()), (None, None));
+        assert!(["x", "-1", "1.5"].iter().all(|text| of(text).is_err()));
+    }
+
     #[test]
     fn two_machines_have_other_dice_and_the_clock_goes_on() {
-        let (one, other) = (Machine::new(false, false).unwrap(), Machine::new(false, false).unwrap());
+        let (one, other) = (machine(false), machine(false));
         let drawn = |machine: &Machine| {
             let mut bytes = [0; 32];
             machine.random(0, &mut bytes);
@@ -161,9 +231,7 @@ mod tests {
 
     #[test]
     fn names_are_looked_up_only_when_told_to() {
-        assert_eq!(Machine::new(false, false).unwrap().resolve("localhost"), "");
-        assert!(
-            ["127.0.0.1", "::1"].contains(&Machine::new(true, false).unwrap().resolve("127.0.0.1").as_str())
-        );
+        assert_eq!(machine(false).resolve("localhost"), "");
+        assert!(["127.0.0.1", "::1"].contains(&machine(true).resolve("127.0.0.1").as_str()));
     }
 }

@@ -9,6 +9,7 @@ use super::exit::Error;
 use super::{engine, standin};
 use crate::chart::{Chart, Helm, Values};
 use crate::limits::{Limits, stack};
+use crate::render::host::Answers;
 use crate::render::{self, Options, Render};
 use crate::upgrade::words::ValuesWords;
 
@@ -114,10 +115,17 @@ impl Pair {
         charts::options(&self.release, &self.after.info.name, helm, limits)
     }
 
-    /// Renders both sides, the old one as installed and the new one as upgraded to.
-    pub(crate) fn render(&self, helm: Helm, limits: &Limits) -> Result<(Render, Render), Error> {
+    /// Renders both sides, the old one as installed and the new one as upgraded to; `lookup` finds what somebody answers.
+    pub(crate) fn render(
+        &self,
+        helm: Helm,
+        limits: &Limits,
+        state: Option<Arc<dyn Answers>>,
+    ) -> Result<(Render, Render), Error> {
         let (before, after) = self.sides(helm, limits)?;
         let options = self.options(helm, limits);
+        let answers = state.unwrap_or_else(|| Arc::clone(&options.answers));
+        let options = Options { answers, ..options };
         let upgrade = Options { revision: 2, is_upgrade: true, ..options.clone() };
         let render = |side: &Side, options: &Options, loaded: &Loaded| {
             render::render(&side.chart, &side.values, options)

@@ -31,7 +31,7 @@ pub(crate) fn find(name: &str, helm: Helm) -> Result<Option<PathBuf>, String> {
     if name.is_empty() {
         return Ok(None);
     }
-    if helm.major >= 4 {
+    if helm.takes_plugins_alone() {
         return Err(format!("plugin: {{Name:{name} Type:postrenderer/v1}} not found"));
     }
     let found = if name.contains('/') {
@@ -268,7 +268,7 @@ mod tests {
     #[test]
     fn programs_are_found_as_go_finds_them() {
         let find = |name: &str, helm| find(name, helm);
-        let helm3 = Helm { major: 3, minor: 22 };
+        let helm3 = Helm::V3;
         assert_eq!(find("", helm3), Ok(None));
         assert_eq!(find("", Helm::V4), Ok(None));
         assert_eq!(

@@ -1,7 +1,8 @@
 //! `--state`: objects that already live in the cluster, from one file or a directory of files.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde_json::Value;
 
@@ -13,9 +14,11 @@ use crate::k8s::manifests::{self, Manifest, Place};
 use crate::k8s::{Gvk, catalogue, form, object_name, text};
 use crate::limits::Limits;
 use crate::render::Render;
+use crate::render::host::Answers;
 use crate::schema::{Cause, FieldError};
 use crate::source::directory;
 use crate::upgrade::actors::Subject;
+use crate::upgrade::lookups;
 use crate::upgrade::outcome::Rehearsal;
 use crate::upgrade::rehearse::{Plan, State, recorded, releases};
 use crate::upgrade::release::{Release, Status};
@@ -35,6 +38,27 @@ impl From<manifests::Error> for Error {
 
 /// Reads every object of a file or directory; lists are taken apart, and each object is one that can live in a cluster.
 pub(crate) fn read(path: &Path, limits: &Limits) -> Result<Given, Error> {
+    let (objects, places) = collection::checked(manifests_of(path, limits)?)?
+        .into_iter()
+        .map(|Manifest { object, place }| (object, place))
+        .unzip();
+    Ok(Given { state: State { name: path.display().to_string(), objects }, places })
+}
+
+/// Answers to `lookup` from files and directories together; `None` where there are none.
+pub(crate) fn answers(paths: &[PathBuf], limits: &Limits) -> Result<Option<Arc<dyn Answers>>, Error> {
+    if paths.is_empty() {
+        return Ok(None);
+    }
+    let mut found = Vec::new();
+    for path in paths {
+        found.extend(manifests_of(path, limits)?);
+    }
+    let objects = collection::checked(found)?.into_iter().map(|manifest| Arc::new(manifest.object));
+    Ok(Some(lookups::among(objects.collect())))
+}
+
+fn manifests_of(path: &Path, limits: &Limits) -> Result<Vec<Manifest>, Error> {
     let mut found = Vec::new();
     if path.is_dir() {
         for (name, data) in directory::read(path, limits)? {
@@ -51,9 +75,7 @@ pub(crate) fn read(path: &Path, limits: &Limits) -> Result<Given, Error> {
         return Err(Error::new(format!("{}: no Kubernetes object in it", path.display()))
             .hint("docs/state.md has the command that writes one."));
     }
-    let (objects, places) =
-        collection::checked(found)?.into_iter().map(|Manifest { object, place }| (object, place)).unzip();
-    Ok(Given { state: State { name: path.display().to_string(), objects }, places })
+    Ok(found)
 }
 
 impl Given {

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use super::args::{Global, Template};
 use super::charts::{self, Loaded};
 use super::exit::{Error, Exit};
-use super::machine::Machine;
-use super::{output_dir, postrender, registry, settings, terminal};
+use super::machine::{self, Machine};
+use super::{output_dir, postrender, registry, settings, state, terminal};
 use crate::chart::{Helm, Values};
 use crate::go::quote;
 use crate::limits::Limits;
@@ -109,7 +109,7 @@ fn source(arguments: &Template, reference: &str, helm: Helm) -> Result<Result<St
     let flags = &arguments.flags;
     let local = Path::new(reference);
     if let Some(url) = flags.last("repo").filter(|url| !url.is_empty()) {
-        if helm.major >= 4 || !local.exists() {
+        if helm.has_new_flags() || !local.exists() {
             return Err(Error::new("`--repo`: chart repositories are not asked")
                 .hint("Name the chart's path, its archive or its registry (oci://HOST/PATH:TAG)."));
         }
@@ -155,8 +155,13 @@ fn versioned(reference: &str, version: Option<&str>) -> String {
 fn base(arguments: &Template, global: &Global, helm: Helm) -> Result<Options, Error> {
     let name_service = arguments.flags.on("enable-dns") && !global.offline;
     let limits = settings::limits(&global.limits);
-    let has_cluster = arguments.flags.last("dry-run") == Some("server");
-    Ok(Options { helm, limits, answers: Machine::new(name_service, has_cluster)?, ..Options::default() })
+    let settings = machine::Settings {
+        name_service,
+        has_cluster: arguments.flags.last("dry-run") == Some("server"),
+        seed: arguments.seed,
+        state: state::answers(&arguments.state, &limits)?,
+    };
+    Ok(Options { helm, limits, answers: Machine::new(settings)?, ..Options::default() })
 }
 
 fn options(arguments: &Template, release: String, base: Options) -> Options {

@@ -1,6 +1,7 @@
 //! `.Capabilities`: the Kubernetes and API versions that templates may ask about.
 
 use crate::chart::{Error, Helm};
+use crate::version::Version;
 
 /// A Kubernetes version as one Helm keeps it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,8 +20,7 @@ impl KubeVersion {
     /// The version a released Helm assumes without a cluster.
     #[must_use]
     pub fn default_of(helm: Helm) -> Self {
-        let minor = KUBERNETES.iter().rev().find(|(since, _)| *since <= (helm.major, helm.minor));
-        let minor = minor.map_or(29, |(_, minor)| *minor);
+        let minor = helm.default_kubernetes();
         let version = format!("v1.{minor}.0");
         Self { normalized: version.clone(), version, major: "1".to_owned(), minor: minor.to_string() }
     }
@@ -32,38 +32,29 @@ impl KubeVersion {
     /// # Errors
     /// In Helm's words.
     pub fn parse(text: &str, helm: Helm) -> Result<Self, Error> {
-        let parts = parse_generic(text)
-            .map_err(|problem| Error::new(format!("invalid kube version '{text}': {problem}")))?;
-        let normalized = format!("v{}", parts.join("."));
-        let given = if text.starts_with('v') { text.to_owned() } else { format!("v{text}") };
-        let (version, normalized) = match (helm.major, helm.minor) {
-            // Up to 3.18 the suffix stays and takes part in comparisons; then it is cut off; from 4.1 both are kept.
-            (3, minor) if minor <= 18 => (given.clone(), given),
-            (3, _) | (4, 0) => (normalized.clone(), normalized),
-            _ => (given, normalized),
-        };
-        let mut parts = parts.into_iter();
-        let (major, minor) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
-        Ok(Self { version, normalized, major, minor })
+        let read =
+            if helm.reads_semantic_kube_version() { semantic(text, helm) } else { generic(text, helm) };
+        read.map_err(|problem| Error::new(format!("invalid kube version '{text}': {problem}")))
     }
 }
 
-/// Since which Helm the default is which minor version of Kubernetes.
-const KUBERNETES: &[((u8, u8), u8)] = &[
-    ((3, 14), 29),
-    ((3, 15), 30),
-    ((3, 16), 31),
-    ((3, 17), 32),
-    ((3, 18), 33),
-    ((3, 19), 34),
-    ((3, 20), 35),
-    ((3, 21), 36),
-    ((3, 22), 37),
-    ((4, 0), 34),
-    ((4, 1), 35),
-    ((4, 2), 36),
-    ((4, 3), 37),
-];
+/// Semver's reading, with which a suffix stays and takes part in comparisons.
+fn semantic(text: &str, helm: Helm) -> Result<KubeVersion, String> {
+    let read = Version::parse_lenient(text).map_err(|error| error.words(helm.semver()))?;
+    let version = format!("v{read}");
+    let (major, minor) = (read.major.to_string(), read.minor.to_string());
+    Ok(KubeVersion { normalized: version.clone(), version, major, minor })
+}
+
+fn generic(text: &str, helm: Helm) -> Result<KubeVersion, String> {
+    let parts = parse_generic(text)?;
+    let normalized = format!("v{}", parts.join("."));
+    let given = if text.starts_with('v') { text.to_owned() } else { format!("v{text}") };
+    let version = if helm.has_normalized_kube_version() { given } else { normalized.clone() };
+    let mut parts = parts.into_iter();
+    let (major, minor) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
+    Ok(KubeVersion { version, normalized, major, minor })
+}
 
 /// `ParseGeneric` of `k8s.io/apimachinery` `pkg/util/version`: dotted numbers and any suffix.
 fn parse_generic(text: &str) -> Result<Vec<String>, String> {
@@ -103,23 +94,10 @@ fn plain_number(digits: &str, version: &str) -> Result<String, String> {
     })
 }
 
-/// The version by which a released Helm calls itself.
-#[must_use]
-pub fn helm_version(helm: Helm) -> String {
-    let patch = match (helm.major, helm.minor) {
-        (3, 17) => 3,
-        (3, 18) => 6,
-        (3, 14..=16 | 21) | (4, 1 | 2) => 4,
-        (4, 3) => 1,
-        _ => 0,
-    };
-    format!("v{}.{}.{patch}", helm.major, helm.minor)
-}
-
 /// The API versions a Helm knows without a cluster, in its order.
 #[must_use]
 pub fn default_api_versions(helm: Helm) -> Vec<&'static str> {
-    let kubernetes = KubeVersion::default_of(helm).minor.parse().unwrap_or(37_u8);
+    let kubernetes = helm.default_kubernetes();
     let known = |(_, since, until): &&(&str, u8, u8)| (*since..=*until).contains(&kubernetes);
     API_VERSIONS.iter().filter(known).map(|(name, _, _)| *name).collect()
 }
@@ -151,6 +129,7 @@ const API_VERSIONS: &[(&str, u8, u8)] = &[
     ("certificates.k8s.io/v1", 0, 255),
     ("certificates.k8s.io/v1beta1", 0, 255),
     ("certificates.k8s.io/v1alpha1", 0, 255),
+    ("coordination.k8s.io/v1alpha1", 31, 31),
     ("coordination.k8s.io/v1alpha2", 32, 255),
     ("coordination.k8s.io/v1beta1", 0, 255),
     ("coordination.k8s.io/v1", 0, 255),
@@ -202,7 +181,7 @@ mod tests {
     #[test]
     fn suffixes_stay_or_go_by_helm_version() {
         for (helm, version, normalized) in [
-            (Helm { major: 3, minor: 17 }, "v1.29.1-gke.100", "v1.29.1-gke.100"),
+            (Helm::known(3, 17).unwrap(), "v1.29.1-gke.100", "v1.29.1-gke.100"),
             (Helm::V3, "v1.29.1", "v1.29.1"),
             (Helm::V4, "v1.29.1-gke.100", "v1.29.1"),
         ] {
@@ -213,6 +192,7 @@ mod tests {
                 "{helm}"
             );
         }
+        assert_eq!(KubeVersion::parse("1.29", Helm::known(3, 17).unwrap()).unwrap().version, "v1.29.0");
         assert_eq!(KubeVersion::parse("1.29", Helm::V3).unwrap().version, "v1.29");
         assert!(KubeVersion::parse("x", Helm::V4).is_err());
     }
@@ -220,7 +200,7 @@ mod tests {
     #[test]
     fn defaults_follow_the_client_library() {
         assert_eq!(KubeVersion::default_of(Helm::V4).version, "v1.37.0");
-        assert_eq!(KubeVersion::default_of(Helm { major: 3, minor: 17 }).version, "v1.32.0");
+        assert_eq!(KubeVersion::default_of(Helm::known(3, 17).unwrap()).version, "v1.32.0");
         assert!(!default_api_versions(Helm::V4).contains(&"autoscaling/v2beta1"));
     }
 }

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use serde_json::Value as Json;
 
-use super::capabilities::{KubeVersion, default_api_versions, helm_version};
+use super::capabilities::{KubeVersion, default_api_versions};
 use super::{Options, files};
 use crate::chart::{Chart, Dependency, Helm, Metadata, Values};
 use crate::template::funcs::Fault;
@@ -144,7 +144,7 @@ pub(super) fn renderables(
 
 /// The type of `.Values` and of the context itself.
 pub(super) fn values_type(helm: Helm) -> &'static MapType {
-    if helm.major == 3 { &HELM3_VALUES } else { &HELM4_VALUES }
+    if helm.names_common_types() { &HELM4_VALUES } else { &HELM3_VALUES }
 }
 
 struct Builder {
@@ -159,7 +159,7 @@ impl Builder {
         let subcharts = Map::dict();
         let context = Map::dict();
         context.set("Chart", metadata(&chart.metadata, parent.is_none(), self.helm));
-        context.set("Files", files::value(&chart.files));
+        context.set("Files", files::value(&chart.files, self.helm));
         context.set("Release", self.release.clone());
         context.set("Capabilities", self.capabilities.clone());
         context.set("Values", values.clone());
@@ -215,7 +215,7 @@ fn release(options: &Options) -> Value {
 }
 
 fn capabilities(kube: &KubeVersion, options: &Options) -> Value {
-    let helm3 = options.helm.major == 3;
+    let helm3 = !options.helm.names_common_types();
     let versions = default_api_versions(options.helm).into_iter().map(Value::str);
     let extra = options.api_versions.iter().map(|version| Value::str(version.as_str()));
     let set = if helm3 { &HELM3_VERSIONS } else { &HELM4_VERSIONS };
@@ -229,7 +229,7 @@ fn capabilities(kube: &KubeVersion, options: &Options) -> Value {
         methods: KUBE_VERSION,
         text: None,
         addressed: Some(kube.normalized.clone()),
-        printed: if has_normalized(options.helm) {
+        printed: if options.helm.has_normalized_kube_version() {
             vec![version(), Field::new("normalizedVersion", kube.normalized.as_str()), major(), minor()]
         } else {
             Vec::new()
@@ -244,19 +244,14 @@ fn capabilities(kube: &KubeVersion, options: &Options) -> Value {
     Value::from(Rc::new(Struct::new(name, fields)))
 }
 
-/// Helm 4.1 and later keep what constraints are compared with in a field of its own.
-fn has_normalized(helm: Helm) -> bool {
-    (helm.major, helm.minor) >= (4, 1)
-}
-
 fn build_info(helm: Helm) -> Struct {
     let mut fields = vec![
-        Field::new("Version", helm_version(helm)).tagged("version", true),
+        Field::new("Version", helm.full()).tagged("version", true),
         Field::new("GitCommit", "").tagged("git_commit", true),
         Field::new("GitTreeState", "").tagged("git_tree_state", true),
         Field::new("GoVersion", "").tagged("go_version", true),
     ];
-    if helm.major >= 4 {
+    if helm.tells_client_version() {
         let kube = KubeVersion::default_of(helm);
         let version = format!("v{}.{}", kube.major, kube.minor);
         fields.push(Field::new("KubeClientVersion", version).tagged("kube_client_version", false));
@@ -267,7 +262,7 @@ fn build_info(helm: Helm) -> Struct {
 /// `.Chart`: a struct in Helm 3, a map keyed by the struct's field names in Helm 4.
 fn metadata(metadata: &Metadata, is_root: bool, helm: Helm) -> Value {
     let entries = entries(metadata, helm);
-    if helm.major >= 4 {
+    if helm.maps_metadata() {
         let map: Map = entries.into_iter().collect();
         map.set("IsRoot", is_root);
         return Value::Map(map);
@@ -337,10 +332,10 @@ fn entries(metadata: &Metadata, helm: Helm) -> Vec<(&'static str, Value)> {
 
 fn strings(items: Option<&Json>, helm: Helm) -> Value {
     let texts = items.and_then(Json::as_array).into_iter().flatten().filter_map(Json::as_str).map(Value::str);
-    match (helm.major, items) {
-        (3, None) => Value::List(List::nil(&STRINGS)),
-        (3, Some(_)) => Value::List(List::new(&STRINGS, texts.collect())),
-        _ => Value::list(texts.collect()),
+    match (helm.maps_metadata(), items) {
+        (true, _) => Value::list(texts.collect()),
+        (false, None) => Value::List(List::nil(&STRINGS)),
+        (false, Some(_)) => Value::List(List::new(&STRINGS, texts.collect())),
     }
 }
 
@@ -360,7 +355,7 @@ fn records(
     name: &'static str,
     helm: Helm,
 ) -> Value {
-    if helm.major >= 4 {
+    if helm.maps_metadata() {
         return Value::list(rows.into_iter().map(|row| Value::Map(row.into_iter().collect())).collect());
     }
     if rows.is_empty() {
@@ -396,9 +391,10 @@ fn dependencies(entries: &[Dependency], helm: Helm) -> Value {
     let row = |entry: &Dependency| {
         let tags = (!entry.tags.is_empty()).then(|| Json::from(entry.tags.clone()));
         let imports = entry.import_values.iter().map(import).collect::<Vec<_>>();
-        let imports = match (helm.major, imports.is_empty()) {
-            (3, true) => Value::List(List::nil(&LIST)),
-            _ => Value::list(imports),
+        let imports = if imports.is_empty() && !helm.maps_metadata() {
+            Value::List(List::nil(&LIST))
+        } else {
+            Value::list(imports)
         };
         vec![
             ("Name", Value::str(entry.name.as_str())),

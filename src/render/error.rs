@@ -87,7 +87,7 @@ pub(super) fn exec_error(file: &str, error: &template::error::Error, helm: Helm)
     if let Some(warning) = marked(rest) {
         return Error::rendering(format!("execution error at ({place}): {warning}"));
     }
-    let traced = if helm.major >= 4 { trace(error) } else { None };
+    let traced = if helm.traces_errors() { trace(error) } else { None };
     Error::rendering(traced.unwrap_or(text))
 }
 

@@ -4,7 +4,8 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 
 use super::glob::Glob;
-use crate::chart::File;
+use crate::chart::{File, Helm};
+use crate::template::funcs::Fault;
 use crate::template::object::Method;
 use crate::template::types::{MapType, Type};
 use crate::template::value::{Entries, GoStr, Map, Value};
@@ -22,13 +23,26 @@ static METHODS: &[Method] = &[
     Method { name: "Lines", func: crate::func!("Lines", lines) },
 ];
 
+/// The same with an older `Lines`.
+static OLD_FILES: MapType = MapType { name: "engine.files", elem: Type::Bytes, methods: OLD_METHODS };
+
+static OLD_METHODS: &[Method] = &[
+    Method { name: "AsConfig", func: crate::func!("AsConfig", as_config) },
+    Method { name: "AsSecrets", func: crate::func!("AsSecrets", as_secrets) },
+    Method { name: "Get", func: crate::func!("Get", get) },
+    Method { name: "GetBytes", func: crate::func!("GetBytes", get_bytes) },
+    Method { name: "Glob", func: crate::func!("Glob", glob) },
+    Method { name: "Lines", func: crate::func!("Lines", old_lines) },
+];
+
 /// The files of a chart as a template value.
-pub(super) fn value(files: &[File]) -> Value {
+pub(super) fn value(files: &[File], helm: Helm) -> Value {
+    let ty = if helm.stops_at_empty_lines() { &OLD_FILES } else { &FILES };
     let entries = files.iter().map(|file| {
         let data = GoStr::from(std::sync::Arc::clone(&file.data));
         (GoStr::from(file.path.as_str()), Value::Bytes(data))
     });
-    Value::Map(Map::new(&FILES, entries.collect()))
+    Value::Map(Map::new(ty, entries.collect()))
 }
 
 fn contents(files: &Value, path: &str) -> GoStr {
@@ -48,9 +62,10 @@ fn get_bytes(files: &Value, path: &str) -> Value {
 
 fn glob(files: &Value, pattern: &str) -> Value {
     let glob = Glob::parse(pattern);
+    let ty = files.as_map().map_or(&FILES, Map::ty);
     let all = files.as_map().map(Map::snapshot).unwrap_or_default();
     let found = all.into_iter().filter(|(path, _)| glob.matches(&path.lossy()));
-    Value::Map(Map::new(&FILES, found.collect::<Entries>()))
+    Value::Map(Map::new(ty, found.collect::<Entries>()))
 }
 
 /// Base names with their contents, as the `data` of a ConfigMap.
@@ -77,6 +92,15 @@ fn flat(files: &Value, text: fn(&GoStr) -> String) -> String {
         out.pop();
     }
     out
+}
+
+/// Helm looked at the last byte of every file that is there.
+fn old_lines(files: &Value, path: &str) -> Result<Vec<String>, Fault> {
+    let found = files.as_map().and_then(|map| map.get(path));
+    if matches!(&found, Some(Value::Bytes(data)) if data.is_empty()) {
+        return Err(Fault::new("runtime error: index out of range [-1]"));
+    }
+    Ok(lines(files, path))
 }
 
 fn lines(files: &Value, path: &str) -> Vec<String> {

@@ -23,31 +23,36 @@ static COMMON: &[Func] = &[
     crate::func!(engine "lookup", lookup),
     crate::func!(engine "getHostByName", get_host_by_name),
     crate::func!("toYaml", to_yaml),
-    crate::func!("toYamlPretty", to_yaml_pretty),
     crate::func!(engine "fromYaml", from_yaml),
     crate::func!(engine "fromYamlArray", from_yaml_array),
     crate::func!("toJson", to_json),
     crate::func!("fromJson", from_json),
     crate::func!("fromJsonArray", from_json_array),
     crate::func!("toToml", to_toml),
-    crate::func!("fromToml", from_toml),
 ];
 
-static HELM4: &[Func] = &[
-    crate::func!("mustToYaml", must_to_yaml),
-    crate::func!("mustToJson", must_to_json),
-    crate::func!("mustToToml", must_to_toml),
-];
+static FROM_TOML: &[Func] =
+    &[crate::func!("fromToml", from_toml), crate::func!("toYamlPretty", to_yaml_pretty)];
+
+static MUST: &[Func] = &[crate::func!("mustToYaml", must_to_yaml), crate::func!("mustToJson", must_to_json)];
+
+static MUST_TO_TOML: &[Func] = &[crate::func!("mustToToml", must_to_toml)];
 
 /// The functions of one Helm on top of Sprig's.
 #[must_use]
 pub fn registry(helm: Helm) -> Registry {
-    let registry = sprig::add_to(Registry::go()).without(&["env", "expandenv"]).with(COMMON);
-    match (helm.major, helm.minor) {
-        (3, _) => registry,
-        (4, ..3) => registry.with(HELM4),
-        _ => registry.with(HELM4).with(durations::FUNCS),
+    let mut registry = sprig::add_to(Registry::go()).with(sprig::semver(helm.semver()));
+    if helm.has_old_sprig() {
+        registry = sprig::before_3_3(registry);
     }
+    let registry = registry.without(&["env", "expandenv"]).with(COMMON);
+    let families: [(bool, &'static [Func]); 4] = [
+        (helm.has_from_toml(), FROM_TOML),
+        (helm.has_must_to_yaml(), MUST),
+        (helm.has_must_to_toml(), MUST_TO_TOML),
+        (helm.has_durations(), durations::FUNCS),
+    ];
+    families.into_iter().filter(|(has, _)| *has).fold(registry, |all, (_, family)| all.with(family))
 }
 
 fn include(engine: &mut dyn Engine, name: &Value, data: &Value) -> Result<GoStr, Fault> {

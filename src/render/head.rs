@@ -38,7 +38,7 @@ impl Head {
                 }
             }
             other => {
-                let package = if helm.major == 3 { "releaseutil" } else { "util" };
+                let package = if helm.has_short_packages() { "util" } else { "releaseutil" };
                 let message =
                     format!("cannot unmarshal {} into Go value of type {package}.SimpleHead", kind(other));
                 return Err(unmarshal(&message));

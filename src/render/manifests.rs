@@ -58,7 +58,7 @@ const HELM4_ORDER: &[&str] = &["MutatingWebhookConfiguration", "ValidatingWebhoo
 /// The rank of a kind in install order; kinds without a rank come last, by name.
 #[must_use]
 pub fn install_rank(kind: &str, helm: Helm) -> Option<usize> {
-    let own = if helm.major >= 4 { HELM4_ORDER } else { &[] };
+    let own = if helm.ranks_webhooks() { HELM4_ORDER } else { &[] };
     INSTALL_ORDER.iter().chain(own).position(|known| *known == kind)
 }
 
@@ -215,9 +215,10 @@ impl Sorter<'_> {
     fn skip(&mut self, events: &str) {
         let mut notices = crate::chart::notice::Notices::new(self.helm);
         let quoted = crate::go::quote(events);
-        match self.helm.major {
-            3 => notices.log("manifest_sorter.go:199", &format!("info: skipping unknown hook: {quoted}")),
-            _ => notices.info("skipping unknown hooks", &[("hookTypes", events)]),
+        if self.helm.logs_records() {
+            notices.info("skipping unknown hooks", &[("hookTypes", events)]);
+        } else {
+            notices.log("manifest_sorter.go:199", &format!("info: skipping unknown hook: {quoted}"));
         }
         self.notices.extend(notices.into_lines());
     }
@@ -304,12 +305,17 @@ impl DeletePolicy {
 /// Up to Helm 4.1 a document loses its surrounding blanks; since 4.2.4 only those before it.
 #[must_use]
 pub fn split(text: &str, helm: Helm) -> Vec<&str> {
-    if helm < (Helm { major: 4, minor: 2 }) { split_trimmed(text) } else { split_by_lines(text) }
+    if helm.splits_by_lines() {
+        split_by_lines(text)
+    } else {
+        split_by_blanks(text, helm.keeps_ends_of_files())
+    }
 }
 
-/// The separator `(?:^|\s*\n)---\s*`, where `^` is the start of the text.
-fn split_trimmed(text: &str) -> Vec<&str> {
-    let text = text.trim();
+/// The separator `(?:^|\s*\n)---\s*`, where `^` is the start of the text; what is left at the text's end may stay.
+fn split_by_blanks(text: &str, keeps_end: bool) -> Vec<&str> {
+    let trim = if keeps_end { str::trim_start } else { str::trim };
+    let text = trim(text);
     let mut documents = Vec::new();
     let mut rest = match text.strip_prefix("---") {
         Some(rest) => trim_start_ascii(rest),
@@ -317,11 +323,11 @@ fn split_trimmed(text: &str) -> Vec<&str> {
     };
     while let Some(at) = rest.find("\n---") {
         let (document, after) = rest.split_at(at);
-        documents.push(document);
+        documents.push(document.trim_end_matches(SPACE));
         rest = trim_start_ascii(after.get("\n---".len()..).unwrap_or_default());
     }
     documents.push(rest);
-    documents.into_iter().map(str::trim).filter(|document| !document.is_empty()).collect()
+    documents.into_iter().map(trim).filter(|document| !document.trim().is_empty()).collect()
 }
 
 /// The separator `(?m)^---[ \t]*`.
@@ -340,9 +346,11 @@ fn split_by_lines(text: &str) -> Vec<&str> {
     documents.into_iter().map(str::trim_start).filter(|document| !document.is_empty()).collect()
 }
 
-/// Skips what Go's `\s` matches.
+/// What Go's `\s` matches.
+const SPACE: [char; 5] = ['\t', '\n', '\u{c}', '\r', ' '];
+
 fn trim_start_ascii(text: &str) -> &str {
-    text.trim_start_matches(['\t', '\n', '\u{c}', '\r', ' '])
+    text.trim_start_matches(SPACE)
 }
 
 /// The documents of a file below `crds/`; what can't be read is left out, Helm does not look at it when rendering.

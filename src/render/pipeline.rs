@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::capabilities::KubeVersion;
 use super::manifests::{self, Rendered};
 use super::{CrdFile, Error, Helm, Lazy, Options, Render, context, templates};
-use crate::chart::notice::{Notices, record};
+use crate::chart::notice::{Notices, attribute, record};
 use crate::chart::{Chart, Values, dependencies, values, values_schema};
 use crate::k8s::dns;
 use crate::template::stack;
@@ -47,7 +47,7 @@ impl<'a> Pipeline<'a> {
             .map_err(|error| self.dependencies_failed(&error))?;
         let merged = values::coalesce(&chart, config, &mut self.notices)?;
         if self.options.check_schema {
-            values_schema::check(&chart, &merged)?;
+            values_schema::check(&chart, &merged, self.helm)?;
         }
         self.check_kube_version(&chart, &kube)?;
         let found = context::renderables(&chart, &merged, &kube, self.options);
@@ -88,19 +88,10 @@ impl<'a> Pipeline<'a> {
         if missing.is_empty() {
             return Ok(());
         }
-        let advice = match (self.helm.major, self.helm.minor) {
-            (3, _) => {
-                "An error occurred while checking for chart dependencies. You may need to run `helm dependency build`"
-            }
-            (4, 0 | 1) => {
-                "an error occurred while checking for chart dependencies. You may need to run `helm dependency build`"
-            }
-            _ => {
-                "an error occurred while checking for chart dependencies. You may need to run 'helm dependency build'"
-            }
-        };
+        let an = if self.helm.has_capital_errors() { "An" } else { "an" };
+        let quote = if self.helm.quotes_commands_plainly() { '\'' } else { '`' };
         Err(Error::before(format!(
-            "{advice} to fetch missing dependencies: found in Chart.yaml, but missing in charts/ directory: {}",
+            "{an} error occurred while checking for chart dependencies. You may need to run {quote}helm dependency build{quote} to fetch missing dependencies: found in Chart.yaml, but missing in charts/ directory: {}",
             missing.join(", ")
         )))
     }
@@ -123,10 +114,14 @@ impl<'a> Pipeline<'a> {
 
     /// Helm 4 logs some errors before it wraps them.
     fn failed(&mut self, what: &str, problem: &str) -> Error {
-        if self.helm.major == 3 {
+        if !self.helm.logs_failures() {
             return Error::before(problem);
         }
-        self.notices.extend(&[record("ERROR", what, &[("error", problem)])]);
+        let line = match self.helm.logs_in_logs() {
+            true => record("INFO", &format!("ERROR {what} error={}", attribute(problem)), &[]),
+            false => record("ERROR", what, &[("error", problem)]),
+        };
+        self.notices.extend(&[line]);
         Error::before(format!("{what}: {problem}"))
     }
 
@@ -136,10 +131,10 @@ impl<'a> Pipeline<'a> {
 
     fn check_kube_version(&self, chart: &Chart, kube: &KubeVersion) -> Result<(), Error> {
         let wanted = &chart.metadata.kube_version;
-        if wanted.is_empty() || dependencies::is_compatible(wanted, &kube.normalized) {
+        if wanted.is_empty() || dependencies::is_compatible(wanted, &kube.normalized, self.helm) {
             return Ok(());
         }
-        let shown = if self.helm.major == 3 { &kube.normalized } else { &kube.version };
+        let shown = if self.helm.has_normalized_kube_version() { &kube.version } else { &kube.normalized };
         Err(Error::rendering(format!(
             "chart requires kubeVersion: {wanted} which is incompatible with Kubernetes {shown}"
         )))

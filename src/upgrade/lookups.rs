@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 
 use crate::chart::{Chart, Values};
 use crate::cluster::ApiResource;
-use crate::k8s::{self, Gvk, text};
+use crate::k8s::{self, Gvk, catalogue, text};
 use crate::render::host::{Answers, Offline};
 use crate::render::{Manifest, Options, Render};
 use crate::upgrade::actors::Renderer;
@@ -141,9 +141,27 @@ fn typed(list: &Value) -> Value {
     list
 }
 
-/// Answers from objects at hand, for renders beside a rehearsal.
+/// Answers from objects at hand, for renders beside a rehearsal or without one.
 #[derive(Debug)]
 struct Seen(Vec<Arc<Value>>);
+
+impl Seen {
+    /// Whether a cluster with these objects serves a kind: a built-in one, one of theirs, or one that they define.
+    fn serves(&self, group: &str, kind: &str) -> bool {
+        let is_defined = |object: &Value| {
+            text(object, "/kind") == "CustomResourceDefinition"
+                && text(object, "/spec/group") == group
+                && text(object, "/spec/names/kind") == kind
+        };
+        catalogue::by_kind(group, kind).is_some()
+            || self.0.iter().any(|object| is(object, group, kind) || is_defined(object))
+    }
+}
+
+fn is(object: &Value, group: &str, kind: &str) -> bool {
+    let gvk = Gvk::of(object);
+    gvk.group == group && gvk.kind == kind
+}
 
 /// Answers `lookup` from a look at a cluster.
 #[must_use]
@@ -223,13 +241,14 @@ impl Answers for Seen {
             let own = text(object, "/metadata/namespace");
             own.is_empty() || own == namespace || namespace.is_empty() && name.is_empty()
         };
-        let of_kind = self.0.iter().filter(|object| {
-            let gvk = Gvk::of(object);
-            gvk.group == group && gvk.kind == kind
-        });
-        let mut found = of_kind.filter(lives);
+        let mut found = self.0.iter().filter(|object| is(object, group, kind)).filter(lives);
         if name.is_empty() {
-            let items: Vec<&Value> = found.map(AsRef::as_ref).collect();
+            let mut items: Vec<&Value> = found.map(AsRef::as_ref).collect();
+            if items.is_empty() && !self.serves(group, kind) {
+                return nothing();
+            }
+            // As a server lists them.
+            items.sort_by_key(|item| (text(item, "/metadata/namespace"), text(item, "/metadata/name")));
             return Ok(
                 json!({"apiVersion": api_version, "kind": format!("{kind}List"), "metadata": {}, "items": items}),
             );
@@ -262,6 +281,18 @@ mod tests {
         assert_eq!(found("Namespace", "any", "a")["kind"], "Namespace");
         assert_eq!(found("Secret", "", "")["items"].as_array().unwrap().len(), 2);
         assert_eq!(found("Secret", "a", "")["items"].as_array().unwrap().len(), 1);
+        // Nothing of a kind that is served is an empty list, a kind that nobody serves is nothing.
+        assert_eq!(found("ConfigMap", "a", "")["kind"], "ConfigMapList");
+        assert_eq!(found("Widget", "a", ""), json!({}));
+    }
+
+    #[test]
+    fn lists_come_in_the_order_of_a_server() {
+        let all = [("b", "x"), ("a", "z"), ("a", "y")];
+        let answers = among(all.iter().map(|(namespace, name)| object("Secret", namespace, name)).collect());
+        let list = answers.lookup("v1", "Secret", "", "").unwrap();
+        let names = list["items"].as_array().unwrap().iter().map(|item| text(item, "/metadata/name"));
+        assert_eq!(names.collect::<String>(), "yzx");
     }
 
     #[test]

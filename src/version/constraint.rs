@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::notation::{self, Parts};
-use super::{Error, Version};
+use super::{Error, Release, Version};
 use crate::go::quote;
 
 /// Longest constraint that is read, in bytes.
@@ -66,9 +66,18 @@ impl Constraint {
     /// Whether `version` satisfies the constraint; a prerelease only does where the constraint names one.
     #[must_use]
     pub fn check(&self, version: &Version) -> bool {
-        self.groups
-            .iter()
-            .any(|group| group.comparisons.iter().all(|c| c.check(version, group.prereleases).is_ok()))
+        self.check_as(version, Release::default())
+    }
+
+    /// The same by a release's rules on prereleases.
+    #[must_use]
+    pub fn check_as(&self, version: &Version, release: Release) -> bool {
+        let holds = |group: &Group, c: &Comparison| {
+            let prereleases =
+                if release == Release::V3_3 { c.takes_prereleases() } else { group.prereleases };
+            c.check(version, prereleases).is_ok()
+        };
+        self.groups.iter().any(|group| group.comparisons.iter().all(|c| holds(group, c)))
     }
 
     /// Like [`Constraint::check`], with a reason for every comparison that does not hold.
@@ -112,7 +121,7 @@ impl fmt::Display for Constraint {
 
 impl Group {
     fn parse(text: &str) -> Result<Self, Error> {
-        let written = comparisons_of(text).ok_or_else(|| Error::ImproperConstraint(quote(text)))?;
+        let written = comparisons_of(text).ok_or_else(|| Error::ImproperConstraint(text.to_owned()))?;
         let comparisons = written
             .into_iter()
             .map(|(op, v, parts)| Comparison::new(op, v, parts))
@@ -198,6 +207,11 @@ impl Comparison {
         };
         let version = Version::parse_lenient(&text).map_err(|_| Error::ConstraintVersion)?;
         Ok(Self { operator, version, original: original.to_owned(), wild })
+    }
+
+    /// Whether prereleases were looked at in it up to 3.3.
+    fn takes_prereleases(&self) -> bool {
+        !self.version.prerelease.is_empty() || self.operator == "!=" && self.wild == Wild::None
     }
 
     /// Whether the comparison holds; `prereleases` says whether its alternative is open to them.

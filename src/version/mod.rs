@@ -11,10 +11,23 @@ mod notation;
 
 pub use constraint::Constraint;
 
+use crate::go::quote;
 use notation::Parts;
 
 /// Longest version that is read, in bytes.
 pub const MAX_VERSION_BYTES: usize = 256;
+
+/// The releases of Masterminds semver that differ in what constraints hold for and how faults are told.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Release {
+    /// Up to 3.3: each comparison takes prereleases by itself, and `!=` takes all; faults have capitals.
+    V3_3,
+    /// 3.4: as now, but improper constraints are told without quotes.
+    V3_4,
+    /// 3.5.
+    #[default]
+    V3_5,
+}
 
 /// Why a version or a constraint could not be read, in the words that Helm's users know.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -56,12 +69,32 @@ pub enum Error {
     /// A constraint has more than 32 alternatives.
     #[error("too many constraint groups (max 32)")]
     TooManyGroups,
-    /// The alternative of a constraint that cannot be read, quoted as Go quotes.
-    #[error("improper constraint: {0}")]
+    /// The alternative of a constraint that cannot be read.
+    #[error("improper constraint: {}", quote(.0))]
     ImproperConstraint(String),
     /// A constraint has the right shape, its version has not.
     #[error("constraint parser error")]
     ConstraintVersion,
+}
+
+impl Error {
+    /// The words of a release.
+    #[must_use]
+    pub fn words(&self, release: Release) -> String {
+        match (self, release) {
+            (_, Release::V3_5) => self.to_string(),
+            (Self::ImproperConstraint(text), _) => format!("improper constraint: {text}"),
+            (_, Release::V3_4) => self.to_string(),
+            (Self::Invalid, _) => "Invalid Semantic Version".to_owned(),
+            (Self::InvalidMetadata, _) => "Invalid Metadata string".to_owned(),
+            (Self::InvalidPrerelease, _) => "Invalid Prerelease string".to_owned(),
+            (Self::ConstraintVersion, _) => "constraint Parser Error".to_owned(),
+            (Self::Empty, _) => "Version string empty".to_owned(),
+            (Self::InvalidCharacters, _) => "Invalid characters in version".to_owned(),
+            (Self::LeadingZero, _) => "Version segment starts with 0".to_owned(),
+            (_, _) => self.to_string(),
+        }
+    }
 }
 
 /// A semantic version; build metadata takes no part in comparisons.

@@ -391,3 +391,77 @@ fn symbolic_links_are_told() {
     chart.write(".helmignore", "elsewhere\ntemplates/\n");
     assert_eq!(answer(&[]).2, "");
 }
+
+const CHANCE: &str = "a: {{ randAlphaNum 20 }}\nb: {{ uuidv4 }}\nc: {{ genPrivateKey \"ed25519\" | b64enc }}\nd: {{ bcrypt \"x\" }}\ne: {{ (genCA \"x\" 1).Cert | b64enc }}\nf: {{ now | unixEpoch }}\n";
+
+#[test]
+fn a_seed_makes_chance_come_again_and_the_clock_goes_on() {
+    let chart = Chart::new(CHANCE);
+    let lines = |seed: &str, epoch: Option<&str>| {
+        let mut command = chart.command(&["template", ".", "--seed", seed]);
+        command.env_remove("SOURCE_DATE_EPOCH");
+        epoch.map(|epoch| command.env("SOURCE_DATE_EPOCH", epoch));
+        answer(&command.output().unwrap()).1.lines().map(str::to_owned).collect::<Vec<_>>()
+    };
+    let but_dates = |lines: Vec<String>| lines[..6].to_vec();
+    let one = but_dates(lines("7", None));
+    assert!(one[2].len() > 20, "{one:?}");
+    assert_eq!(one, but_dates(lines("7", None)));
+    let other = but_dates(lines("8", None));
+    assert!(one.iter().zip(&other).skip(2).all(|(one, other)| one != other), "{one:?}\n{other:?}");
+    let still = lines("7", Some("1700000000"));
+    assert_eq!(still, lines("7", Some("1700000000")));
+    assert!(still.last().unwrap().contains("1700000000"), "{still:?}");
+    let (code, _, err) = answer(
+        &chart.command(&["template", ".", "--seed", "7"]).env("SOURCE_DATE_EPOCH", "soon").output().unwrap(),
+    );
+    assert!(code == 1 && err.contains("SOURCE_DATE_EPOCH=soon"), "{err}");
+}
+
+#[test]
+fn lookup_finds_what_the_state_has() {
+    let chart = Chart::new(
+        "one: {{ (lookup \"v1\" \"Secret\" \"ns\" \"s\").data.k }}\n\
+         none: {{ lookup \"v1\" \"Secret\" \"ns\" \"t\" }}\n\
+         here: {{ range (lookup \"v1\" \"ConfigMap\" \"ns\" \"\").items }}{{ .metadata.name }} {{ end }}\n\
+         all: {{ range (lookup \"v1\" \"ConfigMap\" \"\" \"\").items }}{{ .metadata.name }} {{ end }}\n\
+         list: {{ lookup \"v1\" \"Pod\" \"\" \"\" | toJson }}\n\
+         wide: {{ (lookup \"v1\" \"Namespace\" \"\" \"ns\").kind }}\n\
+         odd: {{ lookup \"x.test/v1\" \"Odd\" \"\" \"\" }}\n\
+         number: {{ (index (lookup \"v1\" \"ConfigMap\" \"\" \"\").items 0).metadata.generation }}\n",
+    );
+    chart.write(
+        "state/a.yaml",
+        "apiVersion: v1\nkind: Secret\nmetadata: {name: s, namespace: ns}\ndata: {k: dg==}\n---\n\
+         apiVersion: v1\nkind: ConfigMap\nmetadata: {name: m, namespace: ns, generation: 3000000}\n---\n\
+         apiVersion: v1\nkind: Namespace\nmetadata: {name: ns}\n",
+    );
+    chart.write("more.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: o, namespace: other}\n");
+    chart.write(".helmignore", "state\nmore.yaml\n");
+    let (code, out, err) = chart.template(&["--state", "state", "--state", "more.yaml"]);
+    let wanted = "one: dg==\nnone: map[]\nhere: m \nall: m o \n\
+        list: {\"apiVersion\":\"v1\",\"items\":[],\"kind\":\"PodList\",\"metadata\":{}}\n\
+        wide: Namespace\nodd: map[]\nnumber: 3000000\n";
+    assert_eq!((code, err.as_str()), (0, ""));
+    assert!(out.ends_with(wanted), "{out}");
+    let (code, _, err) = chart.template(&["--state", "nowhere.yaml"]);
+    assert!(code == 1 && err.contains("`--state`"), "{err}");
+}
+
+#[test]
+fn differences_depend_on_what_lookup_finds() {
+    let chart = Chart::new(
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata:\n  k: {{ len (lookup \"v1\" \"Secret\" \"\" \"\").items | quote }}\n",
+    );
+    chart.write("other/Chart.yaml", "apiVersion: v2\nname: c\nversion: 1.0.0\n");
+    chart.write(
+        "other/templates/a.yaml",
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata:\n  k: \"0\"\n",
+    );
+    chart.write("s.yaml", "apiVersion: v1\nkind: Secret\nmetadata: {name: s, namespace: ns}\n");
+    let diff = |more: &[&str]| {
+        let arguments = [&["diff", ".", "other", "--exit-code", "--release", "r"], more].concat();
+        answer(&chart.command(&arguments).output().unwrap()).0
+    };
+    assert_eq!((diff(&["--state", "s.yaml"])), 2);
+}

@@ -29,7 +29,7 @@ fn nulls_follow_the_version() {
     assert_eq!(values, json!({"n": null, "m": {"d": null, "x": null}, "new": null}));
     let (values, _) = merged(&chart, user.clone(), Helm::V4);
     assert_eq!(values, json!({"m": {"x": null}, "new": null}));
-    let (values, _) = merged(&chart, user, Helm { major: 4, minor: 0 });
+    let (values, _) = merged(&chart, user, Helm::parse("4.1.2").unwrap());
     assert_eq!(values["m"], json!({}));
 }
 

@@ -1,11 +1,13 @@
 //! values.schema.json: the JSON Schema that a chart's values must satisfy.
 
 mod explain;
+mod formats;
+mod gojsonschema;
 mod patterns;
 
 use serde_json::Value;
 
-use super::{Chart, Error, Values};
+use super::{Chart, Error, Helm, Values};
 use crate::yaml::json;
 
 /// Checks the merged values of a chart and its subcharts against their schemas.
@@ -15,9 +17,9 @@ use crate::yaml::json;
 ///
 /// # Errors
 /// Everything that does not fit, chart by chart, in Helm's words.
-pub fn check(chart: &Chart, values: &Values) -> Result<(), Error> {
+pub fn check(chart: &Chart, values: &Values, helm: Helm) -> Result<(), Error> {
     let mut problems = String::new();
-    collect(chart, values, &mut problems);
+    collect(chart, values, helm, &mut problems);
     if problems.is_empty() {
         return Ok(());
     }
@@ -26,16 +28,17 @@ pub fn check(chart: &Chart, values: &Values) -> Result<(), Error> {
     )))
 }
 
-fn collect(chart: &Chart, values: &Values, problems: &mut String) {
+fn collect(chart: &Chart, values: &Values, helm: Helm, problems: &mut String) {
+    let check = if helm.checks_by_gojsonschema() { check_old } else { check_one };
     if let Some(schema) = &chart.schema
-        && let Err(problem) = check_one(schema, values)
+        && let Err(problem) = check(schema, values)
     {
         problems.push_str(&format!("{}:\n{problem}", chart.name()));
     }
     for subchart in &chart.dependencies {
         match values.get(subchart.name()) {
             None | Some(Value::Null) => {}
-            Some(Value::Object(own)) => collect(subchart, own, problems),
+            Some(Value::Object(own)) => collect(subchart, own, helm, problems),
             Some(other) => problems.push_str(&format!(
                 "{}:\ninvalid type for values: expected object (map), got {}\n",
                 subchart.name(),
@@ -43,6 +46,12 @@ fn collect(chart: &Chart, values: &Values, problems: &mut String) {
             )),
         }
     }
+}
+
+/// One chart's own schema by the rules of old.
+fn check_old(schema: &[u8], values: &Values) -> Result<(), String> {
+    let schema = json::decode_file(schema).map_err(|error| error.message)?;
+    gojsonschema::check(&schema, values)
 }
 
 /// One chart's own schema; the problem ends in a line break unless the schema itself is broken.

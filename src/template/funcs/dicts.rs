@@ -1,7 +1,7 @@
 //! Functions on dictionaries; those that change one change it for everybody who holds it.
 
 use super::cast::strval;
-use super::merge::merge_into;
+use super::merge::{Overwrite, merge_into};
 use super::{Fault, Func, Param, Strings};
 use crate::func;
 use crate::limits::stack::levels;
@@ -165,7 +165,7 @@ fn keys(dicts: Maps<'_>) -> Value {
 /// {{ merge (dict "a" 1) (dict "a" 2 "b" 3) }} → map[a:1 b:3]
 /// ```
 fn merge(into: &Map, from: Maps<'_>) -> Result<Value, Fault> {
-    merged(into, from, false)
+    merged(into, from, Overwrite::Never)
 }
 
 /// Like `merge`, but later dictionaries win.
@@ -174,7 +174,7 @@ fn merge(into: &Map, from: Maps<'_>) -> Result<Value, Fault> {
 /// {{ mergeOverwrite (dict "a" 1) (dict "a" 2 "b" 3) }} → map[a:2 b:3]
 /// ```
 fn merge_overwrite(into: &Map, from: Maps<'_>) -> Result<Value, Fault> {
-    merged(into, from, true)
+    merged(into, from, Overwrite::Always)
 }
 
 /// As `merge`.
@@ -183,7 +183,7 @@ fn merge_overwrite(into: &Map, from: Maps<'_>) -> Result<Value, Fault> {
 /// {{ mustMerge (dict "a" (dict "x" 1)) (dict "a" (dict "y" 2)) }} → map[a:map[x:1 y:2]]
 /// ```
 fn must_merge(into: &Map, from: Maps<'_>) -> Result<Value, Fault> {
-    merged(into, from, false)
+    merged(into, from, Overwrite::Never)
 }
 
 /// As `mergeOverwrite`.
@@ -192,10 +192,18 @@ fn must_merge(into: &Map, from: Maps<'_>) -> Result<Value, Fault> {
 /// {{ mustMergeOverwrite (dict "a" 1) (dict "a" 2) }} → map[a:2]
 /// ```
 fn must_merge_overwrite(into: &Map, from: Maps<'_>) -> Result<Value, Fault> {
-    merged(into, from, true)
+    merged(into, from, Overwrite::Always)
 }
 
-fn merged(into: &Map, from: Maps<'_>, overwrite: bool) -> Result<Value, Fault> {
+/// What Sprig 3.2.3 had otherwise.
+pub(super) static FUNCS_3_2: &[Func] =
+    &[func!("mergeOverwrite", overwrite_3_2), func!("mustMergeOverwrite", overwrite_3_2)];
+
+fn overwrite_3_2(into: &Map, from: Maps<'_>) -> Result<Value, Fault> {
+    merged(into, from, Overwrite::ButByMaps)
+}
+
+fn merged(into: &Map, from: Maps<'_>, overwrite: Overwrite) -> Result<Value, Fault> {
     let mut into = into.clone();
     for from in from.iter() {
         if into.is_nil() && !from.is_nil() {

@@ -5,17 +5,28 @@ use crate::limits::stack::levels;
 use crate::template::types::Type;
 use crate::template::value::{Map, Value};
 
+/// What happens to a value that is there and not empty.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Overwrite {
+    /// It stays.
+    Never,
+    /// It stays where the other value is a map (mergo v0.3.13).
+    ButByMaps,
+    /// It goes.
+    Always,
+}
+
 /// Merges `from` into `into`: missing and empty values are filled, with `overwrite` the others change too.
 ///
 /// Values are shared, not copied: what `into` takes from `from` belongs to both afterwards.
 ///
 /// # Errors
 /// A value does not fit the type of `into`, or the maps nest too deeply.
-pub(super) fn merge_into(into: &Map, from: &Map, overwrite: bool) -> Result<(), Fault> {
+pub(super) fn merge_into(into: &Map, from: &Map, overwrite: Overwrite) -> Result<(), Fault> {
     merge_level(into, from, overwrite, 0)
 }
 
-fn merge_level(into: &Map, from: &Map, overwrite: bool, depth: usize) -> Result<(), Fault> {
+fn merge_level(into: &Map, from: &Map, overwrite: Overwrite, depth: usize) -> Result<(), Fault> {
     // A map may hold itself.
     if depth > levels() {
         return Err(Fault::new("the dictionaries nest too deeply to be merged"));
@@ -24,7 +35,7 @@ fn merge_level(into: &Map, from: &Map, overwrite: bool, depth: usize) -> Result<
         let own = into.get(&key);
         // A missing key whose value is a typed nil is skipped too, an untyped nil counts as one.
         if matches!(value, Value::Nil) {
-            if overwrite {
+            if overwrite != Overwrite::Never {
                 fits(into, from)?;
                 into.set(key, value);
             }
@@ -40,7 +51,8 @@ fn merge_level(into: &Map, from: &Map, overwrite: bool, depth: usize) -> Result<
         let replaced = match (&value, kept) {
             (_, None) => true,
             (Value::Map(_), Some(Value::Map(_))) => false,
-            _ => overwrite,
+            (Value::Map(_), _) => overwrite == Overwrite::Always,
+            _ => overwrite != Overwrite::Never,
         };
         if replaced {
             fits(into, from)?;

@@ -9,10 +9,16 @@ use crate::func;
 use crate::template::object::{Method, Object};
 use crate::template::types::Type;
 use crate::template::value::Value;
-use crate::version::{Constraint, Version};
+use crate::version::{Constraint, Release, Version};
 
 /// Rows of this family, sorted by name.
 pub(super) static FUNCS: &[Func] = &[func!("semver", semver), func!("semverCompare", semver_compare)];
+
+/// The same as up to 3.3 of the library.
+pub(super) static FUNCS_3_3: &[Func] = &[func!("semver", semver_3_3), func!("semverCompare", compare_3_3)];
+
+/// The same as in 3.4.
+pub(super) static FUNCS_3_4: &[Func] = &[func!("semverCompare", compare_3_4)];
 
 /// The version as an object with `.Major`, `.Minor`, `.Patch`, `.Prerelease`, `.Metadata` and `.Original`.
 ///
@@ -21,9 +27,17 @@ pub(super) static FUNCS: &[Func] = &[func!("semver", semver), func!("semverCompa
 /// {{ semver "1.2" }} → 1.2.0
 /// ```
 fn semver(text: &str) -> Result<SemVer, Fault> {
+    read(text, Release::V3_5)
+}
+
+fn semver_3_3(text: &str) -> Result<SemVer, Fault> {
+    read(text, Release::V3_3)
+}
+
+fn read(text: &str, release: Release) -> Result<SemVer, Fault> {
     Version::parse_lenient(text)
         .map(|version| SemVer { version, type_name: POINTER })
-        .map_err(|error| Fault::new(error.to_string()))
+        .map_err(|error| Fault::new(error.words(release)))
 }
 
 /// Whether a version (second) satisfies a constraint; prereleases only where the constraint names one.
@@ -33,9 +47,22 @@ fn semver(text: &str) -> Result<SemVer, Fault> {
 /// {{ semverCompare "^1.2" "2.0.0" }} → false
 /// ```
 fn semver_compare(constraint: &str, version: &str) -> Result<bool, Fault> {
-    let constraint = Constraint::parse(constraint).map_err(|error| Fault::new(error.to_string()))?;
-    let version = Version::parse_lenient(version).map_err(|error| Fault::new(error.to_string()))?;
-    Ok(constraint.check(&version))
+    compare_as(constraint, version, Release::V3_5)
+}
+
+fn compare_3_4(constraint: &str, version: &str) -> Result<bool, Fault> {
+    compare_as(constraint, version, Release::V3_4)
+}
+
+fn compare_3_3(constraint: &str, version: &str) -> Result<bool, Fault> {
+    compare_as(constraint, version, Release::V3_3)
+}
+
+fn compare_as(constraint: &str, version: &str, release: Release) -> Result<bool, Fault> {
+    let fault = |error: crate::version::Error| Fault::new(error.words(release));
+    let constraint = Constraint::parse(constraint).map_err(fault)?;
+    let version = Version::parse_lenient(version).map_err(fault)?;
+    Ok(constraint.check_as(&version, release))
 }
 
 /// `*semver.Version`, or `semver.Version` where a method makes a new one.

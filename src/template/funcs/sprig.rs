@@ -4,6 +4,7 @@ use super::{
     Func, Registry, certs, cipher, crypto, dates, defaults, dicts, encoding, lists, math, paths, random,
     regex, semver, strings, types, urls,
 };
+use crate::version::Release;
 
 /// The families, in the order of the documentation.
 pub static FAMILIES: &[(&str, &[Func])] = &[
@@ -30,6 +31,22 @@ pub static FAMILIES: &[(&str, &[Func])] = &[
 pub fn add_to(registry: Registry) -> Registry {
     let families: Vec<&[Func]> = FAMILIES.iter().map(|(_, family)| *family).collect();
     registry.with(&families.concat())
+}
+
+/// The functions on versions as a release of semver has them.
+#[must_use]
+pub fn semver(release: Release) -> &'static [Func] {
+    match release {
+        Release::V3_3 => semver::FUNCS_3_3,
+        Release::V3_4 => semver::FUNCS_3_4,
+        Release::V3_5 => semver::FUNCS,
+    }
+}
+
+/// What Sprig 3.2.3 and the libraries of its time had otherwise.
+#[must_use]
+pub fn before_3_3(registry: Registry) -> Registry {
+    registry.without(&["sha512sum"]).with(strings::FUNCS_3_2).with(dicts::FUNCS_3_2)
 }
 
 #[cfg(test)]

@@ -90,8 +90,15 @@ fn abbreviate(text: &[u8], left: i64, width: i64) -> GoStr {
 /// {{ camelcase "http_server" }} → HttpServer
 /// ```
 fn camelcase(text: &str) -> String {
-    words::pascal_case(text)
+    words::pascal_case(text, true)
 }
+
+fn camelcase_3_2(text: &str) -> String {
+    words::pascal_case(text, false)
+}
+
+/// What Sprig 3.2.3 had otherwise.
+pub(super) static FUNCS_3_2: &[Func] = &[func!("camelcase", camelcase_3_2)];
 
 /// Joins arguments with spaces; nil is left out.
 ///

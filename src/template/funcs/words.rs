@@ -73,7 +73,7 @@ fn is_punctuation(c: char) -> bool {
 }
 
 /// As xstrings v1.5.0 `ToPascalCase`.
-pub(super) fn pascal_case(text: &str) -> String {
+pub(super) fn pascal_case(text: &str, lowers: bool) -> String {
     let start = text.find(|c| !is_connector(c));
     let Some((head, first, rest)) = start.and_then(|at| split_first(text, at)) else {
         return text.to_owned();
@@ -93,7 +93,7 @@ pub(super) fn pascal_case(text: &str) -> String {
             upper_run = is_upper(c);
             c = upper(c);
         } else {
-            if upper_run && is_upper(c) {
+            if lowers && upper_run && is_upper(c) {
                 c = lower(c);
             } else {
                 upper_run = false;

@@ -134,7 +134,8 @@ mod tests {
 
     #[test]
     fn the_live_baseline_came_and_went() {
-        let with = |major, minor| Dialect { helm: Helm { major, minor } }.takes_live_as_baseline();
+        let with =
+            |major, minor| Dialect { helm: Helm::known(major, minor).unwrap() }.takes_live_as_baseline();
         assert_eq!([with(3, 17), with(3, 22), with(4, 1), with(4, 3)], [false, true, false, true]);
     }
 }

@@ -377,7 +377,7 @@ mod tests {
 
     #[test]
     fn each_version_knows_its_own_flags() {
-        let old = Dialect { helm: Helm { major: 3, minor: 16 } };
+        let old = Dialect { helm: Helm::known(3, 16).unwrap() };
         assert_eq!(
             Flags::parse(&["--take-ownership"], old).expect_err("3.17").to_string(),
             "unknown flag: --take-ownership"
@@ -400,7 +400,7 @@ mod tests {
             }
         }
         assert!(
-            !offered("upgrade", Dialect { helm: Helm { major: 3, minor: 16 } }).contains(&"--take-ownership")
+            !offered("upgrade", Dialect { helm: Helm::known(3, 16).unwrap() }).contains(&"--take-ownership")
         );
     }
 

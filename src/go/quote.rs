@@ -84,6 +84,10 @@ pub fn unquote(literal: &[u8]) -> Option<Vec<u8>> {
 }
 
 fn unquote_body(body: &[u8]) -> Option<Vec<u8>> {
+    let plain = |&byte: &u8| byte.is_ascii() && !matches!(byte, b'\\' | b'"' | b'\n');
+    if body.iter().all(plain) {
+        return Some(body.to_vec());
+    }
     let mut out = Vec::with_capacity(body.len());
     let mut rest = body;
     while !rest.is_empty() {

@@ -1,7 +1,5 @@
 //! The parse tree and how its nodes print in error messages.
 
-use std::fmt;
-use std::ops::Range;
 use std::sync::Arc;
 
 use super::funcs::Func;
@@ -18,7 +16,45 @@ pub struct Source {
     pub text: Arc<[u8]>,
 }
 
+/// Bytes of a source, which the parser keeps shorter than four gigabytes; trees are mostly made of these.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Span {
+    /// The first byte.
+    pub start: u32,
+    /// The byte behind the last.
+    pub end: u32,
+}
+
+impl Span {
+    /// What is left behind so many bytes.
+    pub(crate) fn behind(self, bytes: usize) -> Self {
+        let start = self.start.saturating_add(u32::try_from(bytes).unwrap_or(u32::MAX)).min(self.end);
+        Self { start, ..self }
+    }
+
+    /// Whether it holds nothing.
+    pub(crate) fn is_empty(self) -> bool {
+        self.start >= self.end
+    }
+}
+
 impl Source {
+    /// The bytes of a span.
+    pub(crate) fn bytes(&self, span: Span) -> &[u8] {
+        self.text.get(span.start as usize..span.end as usize).unwrap_or(&[])
+    }
+
+    /// The names of a path.
+    pub(crate) fn names(&self, path: Span) -> impl Iterator<Item = &[u8]> {
+        let bytes = self.bytes(path);
+        bytes.strip_prefix(b".").unwrap_or(bytes).split(|&byte| byte == b'.')
+    }
+
+    /// The text of a span.
+    fn lossy(&self, span: Span) -> std::borrow::Cow<'_, str> {
+        String::from_utf8_lossy(self.bytes(span))
+    }
+
     /// Line (from 1) and byte column as Go counts it (from 0).
     pub(crate) fn position(&self, pos: usize) -> (usize, usize) {
         let before = self.text.get(..pos).unwrap_or(&self.text);
@@ -43,9 +79,7 @@ impl Template {
     /// Whether it holds nothing but space and definitions.
     pub fn is_empty(&self) -> bool {
         self.root.nodes.iter().all(|node| match node {
-            Node::Text { range, .. } => {
-                self.source.text.get(range.clone()).is_none_or(|text| text.trim_ascii().is_empty())
-            }
+            Node::Text(span) => self.source.bytes(*span).trim_ascii().is_empty(),
             _ => false,
         })
     }
@@ -55,52 +89,35 @@ impl Template {
 #[derive(Debug)]
 pub struct List {
     /// Byte position in the source.
-    pub pos: usize,
+    pub pos: u32,
     /// The nodes in order.
-    pub nodes: Vec<Node>,
+    pub nodes: Box<[Node]>,
 }
 
 /// A piece of text or an action.
 #[derive(Debug)]
 pub enum Node {
-    /// Text, as a range of the source.
-    Text {
-        /// Bytes of the source.
-        range: Range<usize>,
-    },
-    /// `{{pipeline}}`
-    Action {
-        /// Byte position.
-        pos: usize,
-        /// What is printed, or only declared.
-        pipe: Pipe,
-    },
+    /// Text.
+    Text(Span),
+    /// `{{pipeline}}`: printed, or only declared.
+    Action(Pipe),
     /// `{{if}}`
-    If(Branch),
+    If(Box<Branch>),
     /// `{{with}}`
-    With(Branch),
+    With(Box<Branch>),
     /// `{{range}}`
-    Range(Branch),
+    Range(Box<Branch>),
     /// `{{template "name" pipeline}}`
-    Template {
-        /// Byte position.
-        pos: usize,
-        /// Name of the template that is called.
-        name: GoStr,
-        /// Its dot.
-        pipe: Option<Pipe>,
-    },
+    Template(Box<Call>),
     /// `{{break}}`
-    Break(usize),
+    Break(u32),
     /// `{{continue}}`
-    Continue(usize),
+    Continue(u32),
 }
 
 /// A control structure.
 #[derive(Debug)]
 pub struct Branch {
-    /// Byte position.
-    pub pos: usize,
     /// The condition or the collection.
     pub pipe: Pipe,
     /// The body.
@@ -109,26 +126,37 @@ pub struct Branch {
     pub otherwise: Option<List>,
 }
 
+/// A call of a template.
+#[derive(Debug)]
+pub struct Call {
+    /// Byte position.
+    pub pos: u32,
+    /// Name of the template that is called.
+    pub name: GoStr,
+    /// Its dot.
+    pub pipe: Option<Pipe>,
+}
+
 /// Commands, each fed with the value of the one before.
 #[derive(Debug)]
 pub struct Pipe {
     /// Byte position.
-    pub pos: usize,
+    pub pos: u32,
     /// Whether the variables are assigned, not declared.
     pub assign: bool,
-    /// Variables that take the value.
-    pub variables: Vec<GoStr>,
+    /// Variables that take the value, with their `$`.
+    pub variables: Box<[Span]>,
     /// The commands in order.
-    pub commands: Vec<Command>,
+    pub commands: Box<[Command]>,
 }
 
 /// An operand with its arguments.
 #[derive(Debug)]
 pub struct Command {
     /// Byte position.
-    pub pos: usize,
+    pub pos: u32,
     /// The operand, then its arguments.
-    pub terms: Vec<Term>,
+    pub terms: Box<[Term]>,
 }
 
 /// What an identifier calls.
@@ -137,14 +165,26 @@ pub enum Callee {
     /// One of Go's own functions.
     Builtin(&'static Builtin),
     /// A function of the registry.
-    Func(Func),
+    Func(&'static Func),
+}
+
+impl Callee {
+    /// The name that templates call it by.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Builtin(builtin) => builtin.name,
+            Self::Func(func) => func.name,
+        }
+    }
 }
 
 /// An operand or argument.
 #[derive(Debug)]
 pub struct Term {
-    /// Byte position.
-    pub pos: usize,
+    /// Byte position that errors name, which is that of the second name in `.A.B`.
+    pub pos: u32,
+    /// The byte behind the token, for a string that errors show as it is written.
+    pub end: u32,
     /// What it is.
     pub kind: TermKind,
 }
@@ -160,18 +200,18 @@ pub enum TermKind {
     Bool(bool),
     /// A number or character constant.
     Number(Box<Number>),
-    /// A string constant: as written, and its value.
-    String(GoStr, GoStr),
-    /// `.A.B`
-    Field(Vec<GoStr>),
-    /// `$x.A.B`; the first is the variable's name with `$`.
-    Variable(Vec<GoStr>),
+    /// The value of a string constant.
+    String(GoStr),
+    /// `.A.B`, of which [`Source::names`] gives the names.
+    Field(Span),
+    /// `$x.A.B`; the first name begins with `$`.
+    Variable(Span),
     /// A function.
-    Identifier(GoStr, Callee),
+    Identifier(Callee),
     /// `(pipeline)`
     Pipe(Box<Pipe>),
     /// `(pipeline).A.B`, `function.A`
-    Chain(Box<Term>, Vec<GoStr>),
+    Chain(Box<Term>, Span),
 }
 
 /// A node, for error messages.
@@ -186,167 +226,160 @@ pub(crate) enum At<'t> {
 
 impl At<'_> {
     pub(crate) fn pos(&self) -> usize {
-        match self {
+        let pos = match self {
             Self::List(list) => list.pos,
             Self::Node(node) => node.pos(),
             Self::Pipe(pipe) => pipe.pos,
             Self::Command(command) => command.pos,
             Self::Term(term) => term.pos,
-        }
+        };
+        pos as usize
     }
 
     /// The node as Go prints it.
     pub(crate) fn print(&self, source: &Source) -> String {
-        let mut out = String::new();
-        // Writing to a String cannot fail.
-        let _ = match self {
-            Self::List(list) => list.write(&mut out, source),
-            Self::Node(node) => node.write(&mut out, source),
-            Self::Pipe(pipe) => pipe.write(&mut out),
-            Self::Command(command) => command.write(&mut out),
-            Self::Term(term) => term.write(&mut out),
-        };
-        out
-    }
-}
-
-impl List {
-    fn write(&self, out: &mut String, source: &Source) -> fmt::Result {
-        self.nodes.iter().try_for_each(|node| node.write(out, source))
+        let mut out = Writer { source, out: String::new() };
+        match self {
+            Self::List(list) => out.list(list),
+            Self::Node(node) => out.node(node),
+            Self::Pipe(pipe) => out.pipe(pipe),
+            Self::Command(command) => out.command(command),
+            Self::Term(term) => out.term(term),
+        }
+        out.out
     }
 }
 
 impl Node {
-    fn pos(&self) -> usize {
+    fn pos(&self) -> u32 {
         match self {
-            Self::Text { range } => range.start,
-            Self::Action { pos, .. }
-            | Self::Template { pos, .. }
-            | Self::Break(pos)
-            | Self::Continue(pos) => *pos,
-            Self::If(branch) | Self::With(branch) | Self::Range(branch) => branch.pos,
+            Self::Text(span) => span.start,
+            Self::Action(pipe) => pipe.pos,
+            Self::If(branch) | Self::With(branch) | Self::Range(branch) => branch.pipe.pos,
+            Self::Template(call) => call.pos,
+            Self::Break(pos) | Self::Continue(pos) => *pos,
         }
-    }
-
-    fn write(&self, out: &mut String, source: &Source) -> fmt::Result {
-        use fmt::Write;
-        match self {
-            Self::Text { range } => {
-                out.push_str(&String::from_utf8_lossy(source.text.get(range.clone()).unwrap_or(&[])));
-                Ok(())
-            }
-            Self::Action { pipe, .. } => {
-                out.push_str("{{");
-                pipe.write(out)?;
-                out.write_str("}}")
-            }
-            Self::If(branch) => branch.write("if", out, source),
-            Self::With(branch) => branch.write("with", out, source),
-            Self::Range(branch) => branch.write("range", out, source),
-            Self::Template { name, pipe, .. } => {
-                write!(out, "{{{{template {}", crate::go::quote(name))?;
-                if let Some(pipe) = pipe {
-                    out.push(' ');
-                    pipe.write(out)?;
-                }
-                out.write_str("}}")
-            }
-            Self::Break(_) => out.write_str("{{break}}"),
-            Self::Continue(_) => out.write_str("{{continue}}"),
-        }
-    }
-}
-
-impl Branch {
-    fn write(&self, name: &str, out: &mut String, source: &Source) -> fmt::Result {
-        out.push_str("{{");
-        out.push_str(name);
-        out.push(' ');
-        self.pipe.write(out)?;
-        out.push_str("}}");
-        self.list.write(out, source)?;
-        if let Some(list) = &self.otherwise {
-            out.push_str("{{else}}");
-            list.write(out, source)?;
-        }
-        out.push_str("{{end}}");
-        Ok(())
-    }
-}
-
-impl Pipe {
-    fn write(&self, out: &mut String) -> fmt::Result {
-        for (at, name) in self.variables.iter().enumerate() {
-            out.push_str(if at > 0 { ", " } else { "" });
-            out.push_str(&name.lossy());
-        }
-        if !self.variables.is_empty() {
-            out.push_str(if self.assign { " = " } else { " := " });
-        }
-        for (at, command) in self.commands.iter().enumerate() {
-            out.push_str(if at > 0 { " | " } else { "" });
-            command.write(out)?;
-        }
-        Ok(())
-    }
-}
-
-impl Command {
-    fn write(&self, out: &mut String) -> fmt::Result {
-        for (at, term) in self.terms.iter().enumerate() {
-            out.push_str(if at > 0 { " " } else { "" });
-            term.write_operand(out)?;
-        }
-        Ok(())
-    }
-}
-
-fn write_path(path: &[GoStr], out: &mut String) {
-    for name in path {
-        out.push('.');
-        out.push_str(&name.lossy());
     }
 }
 
 impl Term {
-    /// With the parentheses of a pipeline, which belong to the place it stands in.
-    fn write_operand(&self, out: &mut String) -> fmt::Result {
-        let pipe = matches!(self.kind, TermKind::Pipe(_));
-        out.push_str(if pipe { "(" } else { "" });
-        self.write(out)?;
-        out.push_str(if pipe { ")" } else { "" });
-        Ok(())
+    /// The term as Go prints it.
+    pub(crate) fn print(&self, source: &Source) -> String {
+        At::Term(self).print(source)
+    }
+}
+
+/// Prints nodes as Go does.
+struct Writer<'t> {
+    source: &'t Source,
+    out: String,
+}
+
+impl Writer<'_> {
+    fn span(&mut self, span: Span) {
+        self.out.push_str(&self.source.lossy(span));
     }
 
-    fn write(&self, out: &mut String) -> fmt::Result {
-        match &self.kind {
-            TermKind::Dot => out.push('.'),
-            TermKind::Nil => out.push_str("nil"),
-            TermKind::Bool(value) => out.push_str(if *value { "true" } else { "false" }),
-            TermKind::Number(number) => out.push_str(&number.text),
-            TermKind::String(quoted, _) => out.push_str(&quoted.lossy()),
-            TermKind::Field(path) => write_path(path, out),
-            TermKind::Variable(path) => {
-                if let Some((name, path)) = path.split_first() {
-                    out.push_str(&name.lossy());
-                    write_path(path, out);
-                }
+    fn list(&mut self, list: &List) {
+        list.nodes.iter().for_each(|node| self.node(node));
+    }
+
+    fn node(&mut self, node: &Node) {
+        match node {
+            Node::Text(span) => self.span(*span),
+            Node::Action(pipe) => {
+                self.out.push_str("{{");
+                self.pipe(pipe);
+                self.out.push_str("}}");
             }
-            TermKind::Identifier(name, _) => out.push_str(&name.lossy()),
-            TermKind::Pipe(pipe) => pipe.write(out)?,
-            TermKind::Chain(term, path) => {
-                term.write_operand(out)?;
-                write_path(path, out);
+            Node::If(branch) => self.branch("if", branch),
+            Node::With(branch) => self.branch("with", branch),
+            Node::Range(branch) => self.branch("range", branch),
+            Node::Template(call) => self.call(call),
+            Node::Break(_) => self.out.push_str("{{break}}"),
+            Node::Continue(_) => self.out.push_str("{{continue}}"),
+        }
+    }
+
+    fn call(&mut self, call: &Call) {
+        self.out.push_str("{{template ");
+        self.out.push_str(&crate::go::quote(&call.name));
+        if let Some(pipe) = &call.pipe {
+            self.out.push(' ');
+            self.pipe(pipe);
+        }
+        self.out.push_str("}}");
+    }
+
+    fn branch(&mut self, name: &str, branch: &Branch) {
+        self.out.push_str("{{");
+        self.out.push_str(name);
+        self.out.push(' ');
+        self.pipe(&branch.pipe);
+        self.out.push_str("}}");
+        self.list(&branch.list);
+        if let Some(list) = &branch.otherwise {
+            self.out.push_str("{{else}}");
+            self.list(list);
+        }
+        self.out.push_str("{{end}}");
+    }
+
+    fn pipe(&mut self, pipe: &Pipe) {
+        for (at, name) in pipe.variables.iter().enumerate() {
+            self.out.push_str(if at > 0 { ", " } else { "" });
+            self.span(*name);
+        }
+        if !pipe.variables.is_empty() {
+            self.out.push_str(if pipe.assign { " = " } else { " := " });
+        }
+        for (at, command) in pipe.commands.iter().enumerate() {
+            self.out.push_str(if at > 0 { " | " } else { "" });
+            self.command(command);
+        }
+    }
+
+    fn command(&mut self, command: &Command) {
+        for (at, term) in command.terms.iter().enumerate() {
+            self.out.push_str(if at > 0 { " " } else { "" });
+            self.operand(term);
+        }
+    }
+
+    /// With the parentheses of a pipeline, which belong to the place it stands in.
+    fn operand(&mut self, term: &Term) {
+        let pipe = matches!(term.kind, TermKind::Pipe(_));
+        self.out.push_str(if pipe { "(" } else { "" });
+        self.term(term);
+        self.out.push_str(if pipe { ")" } else { "" });
+    }
+
+    fn term(&mut self, term: &Term) {
+        match &term.kind {
+            TermKind::Dot => self.out.push('.'),
+            TermKind::Nil => self.out.push_str("nil"),
+            TermKind::Bool(value) => self.out.push_str(if *value { "true" } else { "false" }),
+            TermKind::Number(number) => self.out.push_str(&number.text),
+            TermKind::String(_) => self.span(Span { start: term.pos, end: term.end }),
+            TermKind::Field(path) | TermKind::Variable(path) => self.span(*path),
+            TermKind::Identifier(callee) => self.out.push_str(callee.name()),
+            TermKind::Pipe(pipe) => self.pipe(pipe),
+            TermKind::Chain(inner, path) => {
+                self.operand(inner);
+                self.span(*path);
             }
         }
-        Ok(())
     }
+}
 
-    /// The term as Go prints it.
-    pub(crate) fn print(&self) -> String {
-        let mut out = String::new();
-        // Writing to a String cannot fail.
-        let _ = self.write(&mut out);
-        out
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn trees_are_small() {
+        assert_eq!(size_of::<Node>(), 40);
+        assert_eq!(size_of::<Term>(), 32);
+        assert_eq!(size_of::<super::super::value::Value>(), 32);
     }
 }

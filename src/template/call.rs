@@ -10,7 +10,7 @@ use super::number::Number;
 use super::object::Method;
 use super::operand::Operand;
 use super::types::Type;
-use super::value::{GoStr, Value};
+use super::value::Value;
 
 /// Bytes of a result that cost one step.
 pub(crate) const BYTES_PER_STEP: usize = 1_024;
@@ -51,12 +51,11 @@ impl Exec<'_> {
         frame: &mut Frame<'t>,
         dot: &Operand,
         callee: Callee,
-        name: &GoStr,
         node: At<'t>,
         arguments: Arguments<'t>,
     ) -> Done<Operand> {
         match callee {
-            Callee::Func(func) => self.function(frame, dot, &func, None, &name.lossy(), node, arguments),
+            Callee::Func(func) => self.function(frame, dot, func, None, func.name, node, arguments),
             Callee::Builtin(builtin) => self.builtin(frame, dot, builtin, node, arguments),
         }
     }
@@ -146,7 +145,7 @@ impl Exec<'_> {
             return self.short_circuit(frame, dot, stop, arguments);
         }
         let name = match (&arguments.terms, &arguments.last) {
-            ([first, ..], _) => first.print(),
+            ([first, ..], _) => first.print(frame.source()),
             ([], Some(last)) => format!("<{} Value>", last.value.type_name()),
             ([], None) => String::new(),
         };
@@ -242,7 +241,7 @@ impl Exec<'_> {
         match &term.kind {
             TermKind::Nil if ty.can_be_nil() => Ok(Operand { value: Value::zero(ty), interface: false }),
             TermKind::Nil => frame.error(format!("cannot assign nil to {ty}")),
-            TermKind::Bool(_) | TermKind::Number(_) | TermKind::String(..) => {
+            TermKind::Bool(_) | TermKind::Number(_) | TermKind::String(_) => {
                 self.literal(frame, dot, ty, term)
             }
             _ => {
@@ -262,14 +261,18 @@ impl Exec<'_> {
         let value = match (ty, &term.kind) {
             (Type::Interface | Type::Reflect, _) => return self.term(frame, dot, term),
             (Type::Bool, TermKind::Bool(b)) => Some(Value::Bool(*b)),
-            (Type::String, TermKind::String(_, text)) => Some(Value::String(text.clone())),
+            (Type::String, TermKind::String(text)) => Some(Value::String(text.clone())),
             (_, TermKind::Number(number)) => numeric(ty, number),
             _ => None,
         };
         match (value, expected(ty)) {
             (Some(value), _) => Ok(Operand::concrete(value)),
-            (None, Some(what)) => frame.error(format!("expected {what}; found {}", term.print())),
-            (None, None) => frame.error(format!("can't handle {} for arg of type {ty}", term.print())),
+            (None, Some(what)) => {
+                frame.error(format!("expected {what}; found {}", term.print(frame.source())))
+            }
+            (None, None) => {
+                frame.error(format!("can't handle {} for arg of type {ty}", term.print(frame.source())))
+            }
         }
     }
 }

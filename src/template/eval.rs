@@ -2,14 +2,14 @@
 
 use std::rc::Rc;
 
-use super::ast::{At, Command, Pipe, Term, TermKind};
+use super::ast::{At, Command, Pipe, Span, Term, TermKind};
 use super::call::Arguments;
 use super::exec::{Done, Exec, Frame};
 use super::number::Number;
 use super::object::{Field, Method, Object};
 use super::operand::Operand;
 use super::set::MissingKey;
-use super::value::{GoStr, Map, Value};
+use super::value::{Map, Value};
 use crate::go::quote;
 
 impl Exec<'_> {
@@ -43,12 +43,12 @@ impl Exec<'_> {
         let Some((first, rest)) = command.terms.split_first() else { return Ok(Operand::default()) };
         let arguments = Arguments { terms: rest, last };
         match &first.kind {
-            TermKind::Field(path) => self.field_term(frame, dot, first, path, arguments),
-            TermKind::Chain(inner, path) => self.chain(frame, dot, first, inner, path, arguments),
-            TermKind::Variable(path) => self.variable(frame, dot, first, path, arguments),
-            TermKind::Identifier(name, callee) => {
+            TermKind::Field(path) => self.field_term(frame, dot, first, *path, arguments),
+            TermKind::Chain(inner, path) => self.chain(frame, dot, first, inner, *path, arguments),
+            TermKind::Variable(path) => self.variable(frame, dot, first, *path, arguments),
+            TermKind::Identifier(callee) => {
                 frame.at = At::Term(first);
-                self.call(frame, dot, *callee, name, At::Command(command), arguments)
+                self.call(frame, dot, *callee, At::Command(command), arguments)
             }
             TermKind::Pipe(pipe) => {
                 not_a_function(frame, first, &arguments)?;
@@ -67,12 +67,10 @@ impl Exec<'_> {
         frame.at = At::Term(term);
         let arguments = Arguments::default();
         match &term.kind {
-            TermKind::Field(path) => self.field_term(frame, dot, term, path, arguments),
-            TermKind::Chain(inner, path) => self.chain(frame, dot, term, inner, path, arguments),
-            TermKind::Variable(path) => self.variable(frame, dot, term, path, arguments),
-            TermKind::Identifier(name, callee) => {
-                self.call(frame, dot, *callee, name, At::Term(term), arguments)
-            }
+            TermKind::Field(path) => self.field_term(frame, dot, term, *path, arguments),
+            TermKind::Chain(inner, path) => self.chain(frame, dot, term, inner, *path, arguments),
+            TermKind::Variable(path) => self.variable(frame, dot, term, *path, arguments),
+            TermKind::Identifier(callee) => self.call(frame, dot, *callee, At::Term(term), arguments),
             TermKind::Pipe(pipe) => self.pipeline(frame, dot, pipe),
             _ => constant(frame, dot, term),
         }
@@ -83,7 +81,7 @@ impl Exec<'_> {
         frame: &mut Frame<'t>,
         dot: &Operand,
         term: &'t Term,
-        path: &[GoStr],
+        path: Span,
         arguments: Arguments<'t>,
     ) -> Done<Operand> {
         frame.at = At::Term(term);
@@ -96,12 +94,13 @@ impl Exec<'_> {
         dot: &Operand,
         term: &'t Term,
         inner: &'t Term,
-        path: &[GoStr],
+        path: Span,
         arguments: Arguments<'t>,
     ) -> Done<Operand> {
         frame.at = At::Term(term);
         if matches!(inner.kind, TermKind::Nil) {
-            return frame.error(format!("indirection through explicit nil in {}", term.print()));
+            return frame
+                .error(format!("indirection through explicit nil in {}", term.print(frame.source())));
         }
         let receiver = self.term(frame, dot, inner)?;
         self.path(frame, dot, receiver, term, path, arguments)
@@ -112,12 +111,13 @@ impl Exec<'_> {
         frame: &mut Frame<'t>,
         dot: &Operand,
         term: &'t Term,
-        path: &[GoStr],
+        path: Span,
         arguments: Arguments<'t>,
     ) -> Done<Operand> {
         frame.at = At::Term(term);
-        let Some((name, path)) = path.split_first() else { return Ok(Operand::default()) };
+        let name = frame.source().names(path).next().unwrap_or(&[]);
         let value = frame.variable(name)?;
+        let path = path.behind(name.len());
         if path.is_empty() {
             not_a_function(frame, term, &arguments)?;
             return Ok(value);
@@ -132,14 +132,16 @@ impl Exec<'_> {
         dot: &Operand,
         mut receiver: Operand,
         term: &'t Term,
-        path: &[GoStr],
+        path: Span,
         arguments: Arguments<'t>,
     ) -> Done<Operand> {
-        let Some((last, names)) = path.split_last() else { return Ok(receiver) };
-        for name in names {
-            receiver = self.field(frame, dot, &receiver, term, name, Arguments::default())?;
+        let mut names = frame.source().names(path).peekable();
+        let mut arguments = Some(arguments);
+        while let Some(name) = names.next() {
+            let given = if names.peek().is_none() { arguments.take() } else { None };
+            receiver = self.field(frame, dot, &receiver, term, name, given.unwrap_or_default())?;
         }
-        self.field(frame, dot, &receiver, term, last, arguments)
+        Ok(receiver)
     }
 
     fn field<'t>(
@@ -148,7 +150,7 @@ impl Exec<'_> {
         dot: &Operand,
         receiver: &Operand,
         term: &'t Term,
-        name: &GoStr,
+        name: &[u8],
         arguments: Arguments<'t>,
     ) -> Done<Operand> {
         if receiver.is_invalid() {
@@ -158,8 +160,9 @@ impl Exec<'_> {
             return Ok(Operand::default());
         }
         let type_name = receiver.type_name();
+        let shown = || String::from_utf8_lossy(name);
         match &receiver.value {
-            Value::Nil => return frame.error(format!("nil pointer evaluating {type_name}.{name}")),
+            Value::Nil => return frame.error(format!("nil pointer evaluating {type_name}.{}", shown())),
             Value::Object(object) => {
                 if let Some((inner, method)) = find_method(&receiver.value, name) {
                     return self.method(frame, dot, inner, method, term, arguments);
@@ -167,12 +170,12 @@ impl Exec<'_> {
                 if let Some(field) = find_field(object.as_ref(), name) {
                     return struct_field(frame, &field, name, &arguments);
                 }
-                if object.hidden().iter().any(|hidden| hidden.as_bytes() == name.as_bytes()) {
-                    let problem = format!("{name} is an unexported field of struct type {type_name}");
+                if object.hidden().iter().any(|hidden| hidden.as_bytes() == name) {
+                    let problem = format!("{} is an unexported field of struct type {type_name}", shown());
                     return frame.error(problem);
                 }
                 if object.is_nil() {
-                    return frame.error(format!("nil pointer evaluating {type_name}.{name}"));
+                    return frame.error(format!("nil pointer evaluating {type_name}.{}", shown()));
                 }
             }
             Value::Map(map) => {
@@ -188,12 +191,13 @@ impl Exec<'_> {
             }
             _ => {}
         }
-        frame.error(format!("can't evaluate field {name} in type {type_name}"))
+        frame.error(format!("can't evaluate field {} in type {type_name}", shown()))
     }
 
-    fn entry(&self, frame: &Frame<'_>, map: &Map, name: &GoStr, arguments: &Arguments<'_>) -> Done<Operand> {
+    fn entry(&self, frame: &Frame<'_>, map: &Map, name: &[u8], arguments: &Arguments<'_>) -> Done<Operand> {
         if arguments.any() {
-            return frame.error(format!("{name} is not a method but has arguments"));
+            return frame
+                .error(format!("{} is not a method but has arguments", String::from_utf8_lossy(name)));
         }
         if let Some(value) = map.get(name) {
             return Ok(Operand::typed(value, &map.ty().elem));
@@ -206,9 +210,12 @@ impl Exec<'_> {
     }
 }
 
-fn struct_field(frame: &Frame<'_>, field: &Field, name: &GoStr, arguments: &Arguments<'_>) -> Done<Operand> {
+fn struct_field(frame: &Frame<'_>, field: &Field, name: &[u8], arguments: &Arguments<'_>) -> Done<Operand> {
     if arguments.any() {
-        return frame.error(format!("{name} has arguments but cannot be invoked as function"));
+        return frame.error(format!(
+            "{} has arguments but cannot be invoked as function",
+            String::from_utf8_lossy(name)
+        ));
     }
     Ok(Operand { value: field.value.clone(), interface: field.interface })
 }
@@ -237,7 +244,7 @@ fn find_field(object: &dyn Object, name: &[u8]) -> Option<Field> {
 
 fn not_a_function(frame: &Frame<'_>, term: &Term, arguments: &Arguments<'_>) -> Done<()> {
     if arguments.any() {
-        return frame.error(format!("can't give argument to non-function {}", term.print()));
+        return frame.error(format!("can't give argument to non-function {}", term.print(frame.source())));
     }
     Ok(())
 }
@@ -246,10 +253,10 @@ fn constant(frame: &Frame<'_>, dot: &Operand, term: &Term) -> Done<Operand> {
     match &term.kind {
         TermKind::Dot => Ok(dot.clone()),
         TermKind::Bool(b) => Ok(Operand::concrete(Value::Bool(*b))),
-        TermKind::String(_, text) => Ok(Operand::concrete(Value::String(text.clone()))),
+        TermKind::String(text) => Ok(Operand::concrete(Value::String(text.clone()))),
         TermKind::Number(number) => ideal(frame, number),
         TermKind::Nil => frame.error("nil is not a command"),
-        _ => frame.error(format!("can't evaluate command {}", quote(term.print()))),
+        _ => frame.error(format!("can't evaluate command {}", quote(term.print(frame.source())))),
     }
 }
 

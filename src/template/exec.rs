@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::ast::{At, Branch, List, Node, Pipe, Template};
+use super::ast::{At, Branch, Call, List, Node, Pipe, Source, Span, Template};
 use super::budget::TREE;
 use super::error::{Error, Place, Stage};
 use super::funcs::{Engine, Fault, Host};
@@ -46,7 +46,7 @@ pub struct Exec<'s> {
 /// The state of one template's execution.
 pub(crate) struct Frame<'t> {
     pub(crate) template: &'t Template,
-    pub(crate) variables: Vec<(GoStr, Operand)>,
+    pub(crate) variables: Vec<(&'t [u8], Operand)>,
     /// The node that errors speak of.
     pub(crate) at: At<'t>,
     depth: usize,
@@ -54,8 +54,13 @@ pub(crate) struct Frame<'t> {
 
 impl<'t> Frame<'t> {
     fn new(template: &'t Template, dot: &Operand, depth: usize) -> Self {
-        let variables = vec![(GoStr::from("$"), dot.clone())];
+        let variables = vec![(b"$".as_slice(), dot.clone())];
         Self { template, variables, at: At::List(&template.root), depth }
+    }
+
+    /// The text its nodes are cut from.
+    pub(crate) fn source(&self) -> &'t Source {
+        &self.template.source
     }
 
     /// An error at the current node.
@@ -106,17 +111,18 @@ impl<'t> Frame<'t> {
         }
     }
 
-    pub(crate) fn variable(&self, name: &GoStr) -> Done<Operand> {
-        match self.variables.iter().rev().find(|(other, _)| other == name) {
+    pub(crate) fn variable(&self, name: &[u8]) -> Done<Operand> {
+        match self.variables.iter().rev().find(|(other, _)| *other == name) {
             Some((_, operand)) => Ok(operand.clone()),
-            None => self.error(format!("undefined variable: {name}")),
+            None => self.error(format!("undefined variable: {}", String::from_utf8_lossy(name))),
         }
     }
 
-    fn assign(&mut self, name: &GoStr, operand: Operand) -> Done<()> {
-        match self.variables.iter_mut().rev().find(|(other, _)| other == name) {
+    fn assign(&mut self, name: Span, operand: Operand) -> Done<()> {
+        let name = self.source().bytes(name);
+        match self.variables.iter_mut().rev().find(|(other, _)| *other == name) {
             Some((_, old)) => *old = operand,
-            None => return self.error(format!("undefined variable: {name}")),
+            None => return self.error(format!("undefined variable: {}", String::from_utf8_lossy(name))),
         }
         Ok(())
     }
@@ -131,11 +137,11 @@ impl<'t> Frame<'t> {
 
     /// Gives the pipeline's variables its value.
     pub(crate) fn bind(&mut self, pipe: &Pipe, operand: &Operand) -> Done<()> {
-        for name in &pipe.variables {
+        for &name in &pipe.variables {
             if pipe.assign {
                 self.assign(name, operand.clone())?;
             } else {
-                self.variables.push((name.clone(), operand.clone()));
+                self.variables.push((self.source().bytes(name), operand.clone()));
             }
         }
         Ok(())
@@ -250,15 +256,15 @@ impl<'s> Exec<'s> {
     fn node<'t>(&mut self, frame: &mut Frame<'t>, dot: &Operand, node: &'t Node) -> Done<Flow> {
         frame.at = At::Node(node);
         match node {
-            Node::Text { range } => {
-                self.out.extend_from_slice(frame.template.source.text.get(range.clone()).unwrap_or(&[]));
+            Node::Text(span) => {
+                self.out.extend_from_slice(frame.source().bytes(*span));
                 self.check_output(frame)?;
             }
-            Node::Action { pipe, .. } => self.action(frame, dot, node, pipe)?,
+            Node::Action(pipe) => self.action(frame, dot, node, pipe)?,
             Node::If(branch) => return self.branch(frame, dot, branch, false),
             Node::With(branch) => return self.branch(frame, dot, branch, true),
             Node::Range(branch) => return self.range(frame, dot, branch),
-            Node::Template { name, pipe, .. } => self.template(frame, dot, name, pipe.as_ref())?,
+            Node::Template(call) => self.template(frame, dot, call)?,
             Node::Break(_) => return Ok(Flow::Break),
             Node::Continue(_) => return Ok(Flow::Continue),
         }
@@ -402,22 +408,16 @@ impl<'s> Exec<'s> {
         Ok(any.then_some(Flow::Next))
     }
 
-    fn template<'t>(
-        &mut self,
-        frame: &mut Frame<'t>,
-        dot: &Operand,
-        name: &GoStr,
-        pipe: Option<&'t Pipe>,
-    ) -> Done<()> {
-        let Some(template) = self.lookup(name) else {
-            return frame.error(format!("template {} not defined", quote(name)));
+    fn template<'t>(&mut self, frame: &mut Frame<'t>, dot: &Operand, call: &'t Call) -> Done<()> {
+        let Some(template) = self.lookup(&call.name) else {
+            return frame.error(format!("template {} not defined", quote(&call.name)));
         };
         if frame.depth >= MAX_DEPTH || stack::scarce() {
             // Go's stack grows to this depth; a smaller one ends the same endless chain.
             let fault = Fault::new(format!("exceeded maximum template depth ({MAX_DEPTH})"));
             return Err(frame.fault(Fault { stage: Stage::Limit, ..fault }));
         }
-        let dot = match pipe {
+        let dot = match &call.pipe {
             Some(pipe) => self.pipeline(frame, dot, pipe)?,
             None => Operand::default(),
         };
@@ -470,7 +470,7 @@ fn counter(value: &Value) -> Option<(i64, MakeNumber)> {
 }
 
 fn set_range_variables(frame: &mut Frame<'_>, pipe: &Pipe, index: Operand, item: &Operand) -> Done<()> {
-    match pipe.variables.as_slice() {
+    match *pipe.variables {
         [] => {}
         [only] if pipe.assign => frame.assign(only, item.clone())?,
         [first, second, ..] if pipe.assign => {

@@ -147,7 +147,10 @@ impl<'t> Lexer<'t> {
     }
 
     fn peek(&self) -> Option<char> {
-        decode(self.rest()).map(|(rune, _)| rune)
+        match self.text.get(self.pos) {
+            Some(&byte) if byte.is_ascii() => Some(char::from(byte)),
+            _ => decode(self.rest()).map(|(rune, _)| rune),
+        }
     }
 
     fn bump(&mut self) -> Option<char> {
@@ -155,6 +158,18 @@ impl<'t> Lexer<'t> {
         self.pos += width;
         self.line += usize::from(rune == '\n');
         Some(rune)
+    }
+
+    /// Passes over what names are made of.
+    fn word(&mut self) {
+        let ascii = |&&byte: &&u8| byte.is_ascii_alphanumeric() || byte == b'_';
+        loop {
+            self.pos += self.rest().iter().take_while(ascii).count();
+            match self.text.get(self.pos) {
+                Some(byte) if !byte.is_ascii() && self.peek().is_some_and(is_alphanumeric) => self.bump(),
+                _ => return,
+            };
+        }
     }
 
     fn accept(&mut self, set: &str) -> bool {
@@ -335,9 +350,7 @@ impl<'t> Lexer<'t> {
     }
 
     fn identifier(&mut self) -> Token {
-        while self.peek().is_some_and(is_alphanumeric) {
-            self.bump();
-        }
+        self.word();
         if !self.at_terminator() {
             return self.bad_character();
         }
@@ -357,9 +370,7 @@ impl<'t> Lexer<'t> {
         if self.at_terminator() {
             return self.emit(if kind == Kind::Field { Kind::Dot } else { kind });
         }
-        while self.peek().is_some_and(is_alphanumeric) {
-            self.bump();
-        }
+        self.word();
         if self.at_terminator() { self.emit(kind) } else { self.bad_character() }
     }
 
@@ -378,6 +389,8 @@ impl<'t> Lexer<'t> {
     /// A string or character constant; its first quote is already taken.
     fn quoted(&mut self, mark: char, kind: Kind, unterminated: &str) -> Token {
         loop {
+            let plain = |&&byte: &&u8| byte.is_ascii() && !matches!(byte, b'\\' | b'\n' | b'"' | b'\'');
+            self.pos += self.rest().iter().take_while(plain).count();
             match self.bump() {
                 Some('\\') if !matches!(self.bump(), None | Some('\n')) => {}
                 Some(rune) if rune == mark => return self.emit(kind),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::ast::{Branch, List, Node, Source, Template};
+use super::ast::{Branch, Call, Command, List, Node, Source, Span, Template, Term};
 use super::error::{Error, Place, Stage};
 use super::funcs::Registry;
 use super::lexer::{Kind, Lexer, Token};
@@ -26,15 +26,18 @@ pub(crate) fn parse(name: &GoStr, text: &Arc<[u8]>, registry: &Registry) -> Pars
     let source = Arc::new(Source { name: name.clone(), text: Arc::clone(text) });
     let _guard = stack::Guard::new();
     let mut parser = Parser::new(source, text, registry);
+    if u32::try_from(text.len()).is_err() {
+        return parser.fail("template is longer than 4 GiB");
+    }
     parser.text()?;
     Ok(parser.defined)
 }
 
 /// What belongs to the definition that is being parsed.
 #[derive(Debug)]
-struct Scope {
+struct Scope<'t> {
     /// Variables in sight.
-    variables: Vec<GoStr>,
+    variables: Vec<&'t [u8]>,
     /// Open parentheses.
     depth: usize,
     /// Open `range`s.
@@ -43,9 +46,9 @@ struct Scope {
     action_line: usize,
 }
 
-impl Default for Scope {
+impl Default for Scope<'_> {
     fn default() -> Self {
-        Self { variables: vec![GoStr::from("$")], depth: 0, ranges: 0, action_line: 0 }
+        Self { variables: vec![b"$"], depth: 0, ranges: 0, action_line: 0 }
     }
 }
 
@@ -56,6 +59,13 @@ enum Piece {
     Else(usize),
 }
 
+#[derive(Default)]
+struct Open {
+    nodes: Vec<Node>,
+    commands: Vec<Command>,
+    terms: Vec<Term>,
+}
+
 struct Parser<'t> {
     source: Arc<Source>,
     lexer: Lexer<'t>,
@@ -63,7 +73,9 @@ struct Parser<'t> {
     /// Look-ahead; the first is the token read last.
     tokens: [Token; 3],
     peeked: usize,
-    scope: Scope,
+    scope: Scope<'t>,
+    /// What waits for the end of its list, pipeline or command, which then takes no more room than it needs.
+    open: Open,
     defined: Vec<Template>,
     /// Where each name stands in `defined`.
     places: BTreeMap<GoStr, usize>,
@@ -82,6 +94,7 @@ impl<'t> Parser<'t> {
             tokens: [none; 3],
             peeked: 0,
             scope: Scope::default(),
+            open: Open::default(),
             defined: Vec::new(),
             places: BTreeMap::new(),
         }
@@ -194,7 +207,7 @@ impl<'t> Parser<'t> {
 
     /// The whole text, `define`s included.
     fn text(&mut self) -> Parsed<()> {
-        let mut list = List { pos: self.peek().start, nodes: Vec::new() };
+        let pos = offset(self.peek().start);
         while self.peek().kind != Kind::Eof {
             if self.peek().kind == Kind::LeftDelim {
                 let delim = self.next();
@@ -205,13 +218,14 @@ impl<'t> Parser<'t> {
                 self.backup2(delim);
             }
             match self.text_or_action()? {
-                Piece::Node(node) => list.nodes.push(node),
+                Piece::Node(node) => self.open.nodes.push(node),
                 Piece::End => return self.fail("unexpected {{end}}"),
                 Piece::Else(_) => return self.fail("unexpected {{else}}"),
             }
         }
         let name = self.source.name.clone();
-        self.define(name, list)
+        let nodes = self.open.nodes.drain(..).collect();
+        self.define(name, List { pos, nodes })
     }
 
     /// `{{define "name"}} … {{end}}`; the keyword is past.
@@ -254,11 +268,14 @@ impl<'t> Parser<'t> {
 
     /// Nodes up to `{{end}}` or `{{else}}`, which is returned.
     fn list(&mut self) -> Parsed<(List, Piece)> {
-        let mut list = List { pos: self.peek_non_space().start, nodes: Vec::new() };
+        let (pos, mark) = (offset(self.peek_non_space().start), self.open.nodes.len());
         while self.peek_non_space().kind != Kind::Eof {
             match self.text_or_action()? {
-                Piece::Node(node) => list.nodes.push(node),
-                end => return Ok((list, end)),
+                Piece::Node(node) => self.open.nodes.push(node),
+                end => {
+                    let nodes = self.open.nodes.drain(mark..).collect();
+                    return Ok((List { pos, nodes }, end));
+                }
             }
         }
         self.fail("unexpected EOF")
@@ -267,7 +284,7 @@ impl<'t> Parser<'t> {
     fn text_or_action(&mut self) -> Parsed<Piece> {
         let token = self.next_non_space();
         match token.kind {
-            Kind::Text => Ok(Piece::Node(Node::Text { range: token.start..token.end })),
+            Kind::Text => Ok(Piece::Node(Node::Text(span(token)))),
             Kind::LeftDelim => {
                 self.scope.action_line = token.line;
                 let piece = self.action()?;
@@ -287,22 +304,21 @@ impl<'t> Parser<'t> {
             Kind::Block => self.block()?,
             Kind::Break => {
                 self.leave("{{break}}")?;
-                Node::Break(token.start)
+                Node::Break(offset(token.start))
             }
             Kind::Continue => {
                 self.leave("{{continue}}")?;
-                Node::Continue(token.start)
+                Node::Continue(offset(token.start))
             }
             Kind::Else => return self.else_action(),
             Kind::End => return self.expect(Kind::RightDelim, "end").map(|_| Piece::End),
-            Kind::If => Node::If(self.control("if")?),
-            Kind::Range => Node::Range(self.control("range")?),
+            Kind::If => Node::If(Box::new(self.control("if")?)),
+            Kind::Range => Node::Range(Box::new(self.control("range")?)),
             Kind::Template => self.call()?,
-            Kind::With => Node::With(self.control("with")?),
+            Kind::With => Node::With(Box::new(self.control("with")?)),
             _ => {
                 self.backup();
-                let pos = self.peek().start;
-                Node::Action { pos, pipe: self.pipeline("command", Kind::RightDelim)? }
+                Node::Action(self.pipeline("command", Kind::RightDelim)?)
             }
         }))
     }
@@ -339,7 +355,7 @@ impl<'t> Parser<'t> {
             _ => None,
         };
         self.scope.variables.truncate(visible);
-        Ok(Branch { pos: pipe.pos, pipe, list, otherwise })
+        Ok(Branch { pipe, list, otherwise })
     }
 
     /// What follows `{{else}}`: a list, or for `{{else if}}` one node that shares the `{{end}}`.
@@ -348,11 +364,11 @@ impl<'t> Parser<'t> {
         let node = match (context, next) {
             ("if", Kind::If) => {
                 self.next();
-                Node::If(self.control("if")?)
+                Node::If(Box::new(self.control("if")?))
             }
             ("with", Kind::With) => {
                 self.next();
-                Node::With(self.control("with")?)
+                Node::With(Box::new(self.control("with")?))
             }
             _ => {
                 return match self.list()? {
@@ -361,7 +377,7 @@ impl<'t> Parser<'t> {
                 };
             }
         };
-        Ok(List { pos, nodes: vec![node] })
+        Ok(List { pos: offset(pos), nodes: Box::new([node]) })
     }
 
     /// `{{block "name" pipeline}} … {{end}}`; the keyword is past.
@@ -373,7 +389,7 @@ impl<'t> Parser<'t> {
         let outer = std::mem::take(&mut self.scope);
         self.body(name.clone(), context)?;
         self.scope = outer;
-        Ok(Node::Template { pos: token.start, name, pipe: Some(pipe) })
+        Ok(Node::Template(Box::new(Call { pos: offset(token.start), name, pipe: Some(pipe) })))
     }
 
     /// `{{template "name" pipeline}}`; the keyword is past.
@@ -386,7 +402,7 @@ impl<'t> Parser<'t> {
             self.backup();
             pipe = Some(self.pipeline(context, Kind::RightDelim)?);
         }
-        Ok(Node::Template { pos: token.start, name, pipe })
+        Ok(Node::Template(Box::new(Call { pos: offset(token.start), name, pipe })))
     }
 
     fn template_name(&mut self, token: Token, context: &str) -> Parsed<GoStr> {
@@ -402,4 +418,13 @@ impl<'t> Parser<'t> {
             None => self.fail("invalid syntax"),
         }
     }
+}
+
+/// A place in a text; [`parse`] refuses the ones that are too long.
+fn offset(pos: usize) -> u32 {
+    u32::try_from(pos).unwrap_or(u32::MAX)
+}
+
+fn span(token: Token) -> Span {
+    Span { start: offset(token.start), end: offset(token.end) }
 }

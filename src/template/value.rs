@@ -138,7 +138,7 @@ pub enum Value {
     /// A struct, a pointer or another named type.
     Object(Rc<dyn Object>),
     /// A function.
-    Func(Func),
+    Func(&'static Func),
 }
 
 /// A Go slice. Templates cannot assign to elements, so it is immutable and cheap to clone.
@@ -500,7 +500,7 @@ from! {
     &str => Self::str,
     List => Self::List,
     Map => Self::Map,
-    Func => Self::Func,
+    &'static Func => Self::Func,
     Vec<Value> => Self::list,
     Rc<dyn Object> => Self::Object,
 }

@@ -238,7 +238,7 @@ pub fn call_engine<M, F: EngineFn<M>>(
 /// The functions a set of templates may call: slices of rows, later slices win.
 #[derive(Clone, Debug, Default)]
 pub struct Registry {
-    rows: Vec<Func>,
+    rows: Vec<&'static Func>,
 }
 
 impl Registry {
@@ -249,8 +249,8 @@ impl Registry {
 
     /// Adds a family; its names hide the ones already there.
     #[must_use]
-    pub fn with(mut self, family: &[Func]) -> Self {
-        self.rows.extend_from_slice(family);
+    pub fn with(mut self, family: impl IntoIterator<Item = &'static Func>) -> Self {
+        self.rows.extend(family);
         self.rows.reverse();
         self.rows.sort_by_key(|row| row.name);
         self.rows.dedup_by_key(|row| row.name);
@@ -265,12 +265,12 @@ impl Registry {
     }
 
     /// Finds a function by name.
-    pub fn find(&self, name: &str) -> Option<&Func> {
-        self.rows.binary_search_by_key(&name, |row| row.name).ok().and_then(|at| self.rows.get(at))
+    pub fn find(&self, name: &str) -> Option<&'static Func> {
+        self.rows.binary_search_by_key(&name, |row| row.name).ok().and_then(|at| self.rows.get(at)).copied()
     }
 
     /// All functions, sorted by name.
-    pub fn rows(&self) -> &[Func] {
+    pub fn rows(&self) -> &[&'static Func] {
         &self.rows
     }
 
@@ -313,7 +313,8 @@ mod tests {
 
     #[test]
     fn later_families_hide_earlier_ones() {
-        let registry = Registry::go().with(&[crate::func!("join", |_: &str| "old")]).with(FUNCS);
+        static OLD: &[Func] = &[crate::func!("join", |_: &str| "old")];
+        let registry = Registry::go().with(OLD).with(FUNCS);
         assert_eq!(registry.find("join").unwrap().signature.params.len(), 2);
         assert!(registry.without(&["join"]).find("join").is_none());
     }

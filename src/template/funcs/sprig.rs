@@ -29,8 +29,7 @@ pub static FAMILIES: &[(&str, &[Func])] = &[
 /// Adds all of Sprig to a registry.
 #[must_use]
 pub fn add_to(registry: Registry) -> Registry {
-    let families: Vec<&[Func]> = FAMILIES.iter().map(|(_, family)| *family).collect();
-    registry.with(&families.concat())
+    registry.with(FAMILIES.iter().flat_map(|(_, family)| *family))
 }
 
 /// The functions on versions as a release of semver has them.

@@ -1,37 +1,46 @@
 //! Pipelines: declarations, commands, operands.
 
-use super::super::ast::{Callee, Command, Pipe, Term, TermKind};
+use super::super::ast::{Callee, Command, Pipe, Span, Term, TermKind};
 use super::super::lexer::{Kind, Token};
 use super::super::number::Number;
 use super::super::stack;
-use super::super::value::GoStr;
-use super::{MAX_DEPTH, Parsed, Parser};
+use super::{MAX_DEPTH, Parsed, Parser, offset, span};
 use crate::go::quote;
 use crate::template::funcs::go;
 
-impl<'t> Parser<'t> {
+/// Variables that a pipeline declares or assigns.
+#[derive(Default)]
+pub(super) struct Declared {
+    names: Vec<Span>,
+    assign: bool,
+}
+
+impl Parser<'_> {
     // Pipelines.
 
     pub(super) fn pipeline(&mut self, context: &str, end: Kind) -> Parsed<Pipe> {
-        let pos = self.peek_non_space().start;
-        let mut pipe = Pipe { pos, assign: false, variables: Vec::new(), commands: Vec::new() };
-        while self.declaration(&mut pipe, context)? {}
+        let pos = offset(self.peek_non_space().start);
+        let mark = self.open.commands.len();
+        let mut declared = Declared::default();
+        while self.declaration(&mut declared, context)? {}
         loop {
             let token = self.next_non_space();
             match token.kind {
                 kind if kind == end => break,
                 kind if begins_operand(kind) => {
                     self.backup();
-                    pipe.commands.push(self.command()?);
+                    let command = self.command()?;
+                    self.open.commands.push(command);
                 }
                 _ => return self.unexpected(token, context),
             }
         }
-        self.check(pipe, context)
+        let commands = self.open.commands.drain(mark..).collect();
+        self.check(Pipe { pos, assign: declared.assign, variables: declared.names.into(), commands }, context)
     }
 
     /// A variable that is declared or assigned; true when another must be looked for.
-    pub(super) fn declaration(&mut self, pipe: &mut Pipe, context: &str) -> Parsed<bool> {
+    pub(super) fn declaration(&mut self, declared: &mut Declared, context: &str) -> Parsed<bool> {
         let variable = self.peek_non_space();
         if variable.kind != Kind::Variable {
             return Ok(false);
@@ -42,15 +51,15 @@ impl<'t> Parser<'t> {
         let next = self.peek_non_space();
         match next.kind {
             Kind::Assign | Kind::Declare => {
-                pipe.assign = next.kind == Kind::Assign;
+                declared.assign = next.kind == Kind::Assign;
                 self.next_non_space();
-                self.declare(pipe, variable);
+                self.declare(declared, variable);
                 Ok(false)
             }
             Kind::Char if self.lexer.bytes(next) == b"," => {
                 self.next_non_space();
-                self.declare(pipe, variable);
-                self.second_variable(pipe, context)
+                self.declare(declared, variable);
+                self.second_variable(declared, context)
             }
             _ if after.kind == Kind::Space => {
                 self.backup3(variable, after);
@@ -63,14 +72,13 @@ impl<'t> Parser<'t> {
         }
     }
 
-    pub(super) fn declare(&mut self, pipe: &mut Pipe, token: Token) {
-        let name = GoStr::from(self.lexer.bytes(token));
-        pipe.variables.push(name.clone());
-        self.scope.variables.push(name);
+    pub(super) fn declare(&mut self, declared: &mut Declared, token: Token) {
+        declared.names.push(span(token));
+        self.scope.variables.push(self.lexer.bytes(token));
     }
 
-    pub(super) fn second_variable(&mut self, pipe: &Pipe, context: &str) -> Parsed<bool> {
-        if context != "range" || pipe.variables.len() >= 2 {
+    pub(super) fn second_variable(&mut self, declared: &Declared, context: &str) -> Parsed<bool> {
+        if context != "range" || declared.names.len() >= 2 {
             return self.fail(format!("too many declarations in {context}"));
         }
         match self.peek_non_space().kind {
@@ -92,10 +100,12 @@ impl<'t> Parser<'t> {
     }
 
     pub(super) fn command(&mut self) -> Parsed<Command> {
-        let mut command = Command { pos: self.peek_non_space().start, terms: Vec::new() };
+        let (pos, mark) = (offset(self.peek_non_space().start), self.open.terms.len());
         loop {
             self.peek_non_space();
-            command.terms.extend(self.operand()?);
+            if let Some(term) = self.operand()? {
+                self.open.terms.push(term);
+            }
             let token = self.next();
             match token.kind {
                 Kind::Space => continue,
@@ -105,10 +115,10 @@ impl<'t> Parser<'t> {
             }
             break;
         }
-        if command.terms.is_empty() {
+        if self.open.terms.len() == mark {
             return self.fail("empty command");
         }
-        Ok(command)
+        Ok(Command { pos, terms: self.open.terms.drain(mark..).collect() })
     }
 
     /// A term and the fields behind it; `None` when the next token begins no term.
@@ -117,21 +127,22 @@ impl<'t> Parser<'t> {
         if self.peek().kind != Kind::Field {
             return Ok(Some(term));
         }
-        let pos = self.peek().start;
-        let mut path = Vec::new();
+        let first = span(self.peek());
+        let mut end = first.end;
         while self.peek().kind == Kind::Field {
-            let token = self.next();
-            path.push(field_name(self.lexer.bytes(token)));
+            end = span(self.next()).end;
         }
         match &mut term.kind {
-            TermKind::Field(first) | TermKind::Variable(first) => {
-                first.append(&mut path);
-                term.pos = pos;
-                Ok(Some(term))
+            TermKind::Field(path) | TermKind::Variable(path) => path.end = end,
+            kind if is_literal(kind) => {
+                return self.fail(format!("unexpected . after term {}", quote(term.print(&self.source))));
             }
-            kind if is_literal(kind) => self.fail(format!("unexpected . after term {}", quote(term.print()))),
-            _ => Ok(Some(Term { pos, kind: TermKind::Chain(Box::new(term), path) })),
+            _ => {
+                let kind = TermKind::Chain(Box::new(term), Span { start: first.start, end });
+                return Ok(Some(Term { pos: first.start, end, kind }));
+            }
         }
+        Ok(Some(Term { pos: first.start, ..term }))
     }
 
     pub(super) fn term(&mut self) -> Parsed<Option<Term>> {
@@ -141,37 +152,39 @@ impl<'t> Parser<'t> {
             Kind::Identifier => self.identifier(bytes)?,
             Kind::Dot => TermKind::Dot,
             Kind::Nil => TermKind::Nil,
-            Kind::Variable => self.variable(bytes)?,
-            Kind::Field => TermKind::Field(vec![field_name(bytes)]),
+            Kind::Variable => self.variable(token)?,
+            Kind::Field => TermKind::Field(span(token)),
             Kind::Bool => TermKind::Bool(bytes == b"true"),
             Kind::CharConstant | Kind::Complex | Kind::Number => self.number(token.kind, bytes)?,
             Kind::LeftParen => self.parenthesized()?,
-            Kind::String | Kind::RawString => TermKind::String(GoStr::from(bytes), self.unquote(token)?),
+            Kind::String | Kind::RawString => TermKind::String(self.unquote(token)?),
             _ => {
                 self.backup();
                 return Ok(None);
             }
         };
-        Ok(Some(Term { pos: token.start, kind }))
+        let Span { start: pos, end } = span(token);
+        Ok(Some(Term { pos, end, kind }))
     }
 
     pub(super) fn identifier(&self, bytes: &[u8]) -> Parsed<TermKind> {
         let name = String::from_utf8_lossy(bytes);
         let callee = match self.registry.find(&name) {
-            Some(func) => Callee::Func(*func),
+            Some(func) => Callee::Func(func),
             None => match go::find(&name) {
                 Some(builtin) => Callee::Builtin(builtin),
                 None => return self.fail(format!("function {} not defined", quote(bytes))),
             },
         };
-        Ok(TermKind::Identifier(GoStr::from(bytes), callee))
+        Ok(TermKind::Identifier(callee))
     }
 
-    pub(super) fn variable(&self, bytes: &[u8]) -> Parsed<TermKind> {
-        if !self.scope.variables.iter().any(|name| name.as_bytes() == bytes) {
+    pub(super) fn variable(&self, token: Token) -> Parsed<TermKind> {
+        let bytes = self.lexer.bytes(token);
+        if !self.scope.variables.contains(&bytes) {
             return self.fail(format!("undefined variable {}", quote(bytes)));
         }
-        Ok(TermKind::Variable(vec![GoStr::from(bytes)]))
+        Ok(TermKind::Variable(span(token)))
     }
 
     pub(super) fn number(&self, kind: Kind, bytes: &[u8]) -> Parsed<TermKind> {
@@ -219,9 +232,4 @@ pub(super) fn is_literal(kind: &TermKind) -> bool {
         kind,
         TermKind::Bool(_) | TermKind::Dot | TermKind::Nil | TermKind::Number(_) | TermKind::String(..)
     )
-}
-
-/// A field token without its dot.
-pub(super) fn field_name(bytes: &[u8]) -> GoStr {
-    GoStr::from(bytes.strip_prefix(b".").unwrap_or(bytes))
 }

@@ -1,6 +1,6 @@
 //! A packaged chart (`.tgz`) unpacked in memory, under Helm's limits and with Helm's refusals.
 
-use std::io::{self, Read};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Component;
 use std::sync::Arc;
 
@@ -28,8 +28,8 @@ pub fn unpack(data: &[u8], helm: Helm, limits: &Limits) -> Result<Vec<File>, Err
     let mut unpacker = Unpacker { helm, limits, remaining: limits.chart_bytes, files: Vec::new() };
     // A bound of its own for headers and padding, so that an archive of endless empty entries ends as well.
     let stream = MultiGzDecoder::new(data).take(limits.chart_bytes.saturating_mul(2).saturating_add(1 << 20));
-    let mut archive = tar::Archive::new(stream);
-    for entry in archive.entries().map_err(|error| broken(&error))? {
+    let mut archive = tar::Archive::new(Forward { stream, at: 0 });
+    for entry in archive.entries_with_seek().map_err(|error| broken(&error))? {
         let mut entry = entry.map_err(|error| broken(&error))?;
         unpacker.take(&mut entry)?;
     }
@@ -61,6 +61,33 @@ pub fn ensure_archive(name: &str, data: &[u8]) -> Result<(), Error> {
     }
     let seems = content_type(data);
     Err(Error::new(format!("file '{name}' does not appear to be a gzipped archive; got '{seems}'")))
+}
+
+/// A stream in which one can only go on. Otherwise `tar` skips by reading into a buffer that it clears each time.
+struct Forward<R> {
+    stream: R,
+    at: u64,
+}
+
+impl<R: Read> Read for Forward<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.stream.read(buffer)?;
+        self.at += count as u64;
+        Ok(count)
+    }
+}
+
+impl<R: Read> Seek for Forward<R> {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        let SeekFrom::Current(distance) = to else { return Err(io::ErrorKind::Unsupported.into()) };
+        let wanted = u64::try_from(distance).map_err(|_| io::ErrorKind::Unsupported)?;
+        let skipped = io::copy(&mut (&mut self.stream).take(wanted), &mut io::sink())?;
+        self.at += skipped;
+        if skipped < wanted {
+            return Err(io::Error::other("unexpected EOF during skip"));
+        }
+        Ok(self.at)
+    }
 }
 
 struct Unpacker<'a> {

@@ -46,7 +46,7 @@ pub(crate) struct Machine {
 #[derive(Debug)]
 enum Dice {
     /// A generator fit for keys; what it gives follows from a seed that the system drew.
-    Drawn(Mutex<StdRng>),
+    Drawn(Box<Mutex<StdRng>>),
     /// The same bytes in every run: whatever is made of them is no secret.
     Seeded(Offline),
 }
@@ -58,7 +58,7 @@ impl Dice {
         }
         let drawn = StdRng::try_from_rng(&mut SysRng)
             .map_err(|error| Error::new(format!("the system gives no random numbers: {error}")))?;
-        Ok(Self::Drawn(Mutex::new(drawn)))
+        Ok(Self::Drawn(Box::new(Mutex::new(drawn))))
     }
 }
 

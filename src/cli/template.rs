@@ -53,13 +53,16 @@ pub(crate) fn run(arguments: &Template, global: &Global) -> Result<Exit, Error> 
         Err(error) => return Ok(refuse(&error)),
     };
     say(&render.warnings);
-    match show(arguments, helm, &release, &settings::limits(&global.limits), &render) {
+    let exit = match show(arguments, helm, &release, &settings::limits(&global.limits), &render) {
         Ok(pieces) => {
             let pieces: Vec<_> = pieces.iter().map(|piece| piece.as_bytes()).collect();
             terminal::print_pieces(&pieces).map(|()| Exit::Safe)
         }
         Err(error) => Ok(refuse(&error)),
-    }
+    };
+    // The process ends here; to give this back piece by piece would only take time.
+    std::mem::forget((render, loaded));
+    exit
 }
 
 fn say(lines: &[String]) {

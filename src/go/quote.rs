@@ -21,7 +21,12 @@ pub fn quote_with(bytes: &[u8], mark: char, escape: Escape) -> String {
     let mut out = String::with_capacity(bytes.len() + 2);
     out.push(mark);
     let mut rest = bytes;
-    while let Some((rune, width)) = decode(rest) {
+    let plain = |&&byte: &&u8| matches!(byte, b' '..=b'~') && byte != b'\\' && char::from(byte) != mark;
+    loop {
+        let (run, tail) = rest.split_at(rest.iter().take_while(plain).count());
+        out.push_str(&String::from_utf8_lossy(run));
+        let Some((rune, width)) = decode(tail) else { break };
+        rest = tail;
         match rest.first() {
             Some(byte) if rune == char::REPLACEMENT_CHARACTER && width == 1 => {
                 out.push_str(&format!("\\x{byte:02x}"));

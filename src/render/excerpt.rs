@@ -73,7 +73,7 @@ mod tests {
         let whole = Arc::new("one two".to_owned());
         let part = Excerpt::of(&whole, &whole[4..]);
         assert_eq!((&*part, Arc::strong_count(&whole)), ("two", 2));
-        let other = Excerpt::of(&whole, &"two".to_owned());
+        let other = Excerpt::of(&whole, "two");
         assert_eq!((part == other, Arc::strong_count(&whole)), (true, 2));
         assert_eq!(&*Excerpt::of(&whole, ""), "");
     }

@@ -22,10 +22,8 @@ pub(super) fn execute(found: Vec<Renderable>, options: &Options) -> Result<Rende
     let order = in_order(found);
     let registry = functions::registry(options.helm);
     let mut set = Set::new(ROOT, registry, MissingKey::Zero);
-    for template in &order {
-        set.parse(&template.name, Arc::clone(&template.text))
-            .map_err(|problem| error::parse_error(&template.name, &problem))?;
-    }
+    let files: Vec<_> = order.iter().map(|template| (template.name.as_str(), &template.text)).collect();
+    set.parse_files(&files).map_err(|(name, problem)| error::parse_error(&name, &problem))?;
     let mut session = Session::new(Arc::clone(&options.answers));
     let mut exec = set.exec(&mut session, &options.limits);
     let mut rendered = Rendered::new();

@@ -9,7 +9,10 @@ use super::exec::Exec;
 use super::funcs::{Host, Registry};
 use super::parser::parse;
 use super::value::GoStr;
-use crate::limits::Limits;
+use crate::limits::{Limits, parallel::side_by_side};
+
+/// Bytes of templates that take as long to read as a thread to begin.
+const WORTH_A_THREAD: usize = 32 << 10;
 
 /// What a key that a map lacks evaluates to (`Option("missingkey=…")`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -51,6 +54,26 @@ impl Set {
     /// The text is no template, in Go's words.
     pub fn parse(&mut self, name: &str, text: impl Into<Arc<[u8]>>) -> Result<(), Box<Error>> {
         for template in parse(&GoStr::from(name), &text.into(), &self.registry)? {
+            add(&mut self.templates, Arc::new(template));
+        }
+        Ok(())
+    }
+
+    /// Parses files one after the other as [`Set::parse`] does, large ones side by side.
+    ///
+    /// # Errors
+    /// The name of the first that is no template, and why.
+    pub fn parse_files(&mut self, files: &[(&str, &Arc<[u8]>)]) -> Result<(), (String, Box<Error>)> {
+        let registry = &self.registry;
+        let read = |(name, text): &(&str, &Arc<[u8]>)| {
+            parse(&GoStr::from(*name), text, registry).map_err(|error| ((*name).to_owned(), error))
+        };
+        let bytes: usize = files.iter().map(|(_, text)| text.len()).sum();
+        let parsed = match bytes > WORTH_A_THREAD {
+            true => side_by_side(files, read)?,
+            false => files.iter().map(read).collect::<Result<_, _>>()?,
+        };
+        for template in parsed.into_iter().flatten() {
             add(&mut self.templates, Arc::new(template));
         }
         Ok(())

@@ -29,7 +29,7 @@ fn nulls_follow_the_version() {
     assert_eq!(values, json!({"n": null, "m": {"d": null, "x": null}, "new": null}));
     let (values, _) = merged(&chart, user.clone(), Helm::V4);
     assert_eq!(values, json!({"m": {"x": null}, "new": null}));
-    let (values, _) = merged(&chart, user.clone(), Helm::parse("4.1.2").unwrap());
+    let (values, _) = merged(&chart, user, Helm::parse("4.1.2").unwrap());
     assert_eq!(values["m"], json!({"d": null}));
     let (values, _) = merged(&chart, json!({"m": {"d": null}}), Helm::parse("3.19.4").unwrap());
     assert_eq!(values["m"], json!({"k": 1}));

@@ -431,7 +431,7 @@ fn mismatch(schema: &Map<String, Value>, value: &Value) -> Option<String> {
     })
 }
 
-fn type_of(value: &Value) -> &'static str {
+pub(super) fn type_of(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
         Value::Bool(_) => "boolean",
@@ -443,7 +443,7 @@ fn type_of(value: &Value) -> &'static str {
 }
 
 /// Equality with numbers compared by value.
-fn equal(left: &Value, right: &Value) -> bool {
+pub(super) fn equal(left: &Value, right: &Value) -> bool {
     match (left, right) {
         (Value::Number(left), Value::Number(right)) => left.as_f64() == right.as_f64(),
         (Value::Array(left), Value::Array(right)) => {

@@ -4,6 +4,7 @@ mod explain;
 mod formats;
 mod gojsonschema;
 mod patterns;
+mod plain;
 
 use serde_json::Value;
 
@@ -57,22 +58,26 @@ fn check_old(schema: &[u8], values: &Values) -> Result<(), String> {
 /// One chart's own schema; the problem ends in a line break unless the schema itself is broken.
 fn check_one(schema: &[u8], values: &Values) -> Result<(), String> {
     let schema = json::decode_file(schema).map_err(|error| error.message)?;
-    if let Some(refusal) = no_schema(&schema) {
+    if plain::fits(&schema, values) { Ok(()) } else { check_fully(&schema, values) }
+}
+
+fn check_fully(schema: &Value, values: &Values) -> Result<(), String> {
+    if let Some(refusal) = no_schema(schema) {
         return Err(refusal);
     }
     let values = Value::Object(values.clone());
-    if let Some(refusal) = patterns::refusal(&schema) {
+    if let Some(refusal) = patterns::refusal(schema) {
         return Err(refusal);
     }
-    if refers(&schema) {
-        let explained = explain::explain(&schema, &values);
+    if refers(schema) {
+        let explained = explain::explain(schema, &values);
         if explained.circular {
             return explained.reasons.map_or(Ok(()), |reasons| Err(reasons + "\n"));
         }
     }
-    let validator = jsonschema::validator_for(&schema).map_err(|error| in_helms_words(&error.to_string()))?;
+    let validator = jsonschema::validator_for(schema).map_err(|error| in_helms_words(&error.to_string()))?;
     let Err(first) = validator.validate(&values) else { return Ok(()) };
-    let reasons = explain::explain(&schema, &values).reasons;
+    let reasons = explain::explain(schema, &values).reasons;
     Err(reasons.unwrap_or_else(|| format!("- at '{}': {first}", first.instance_path())) + "\n")
 }
 

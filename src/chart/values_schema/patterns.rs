@@ -138,7 +138,7 @@ fn vocabulary(place: &str, mut problems: Vec<Problem>) -> Option<Problem> {
     }
 }
 
-fn unreadable(pattern: &str) -> Option<String> {
+pub(super) fn unreadable(pattern: &str) -> Option<String> {
     let error = Scan { rest: pattern, whole: pattern, open: 0 }.run()?;
     Some(format!("{} is not valid regex: error parsing regexp: {error}", quote(pattern)))
 }

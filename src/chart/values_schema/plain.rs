@@ -25,7 +25,6 @@ const UNKNOWN: &[&str] = &[
     "$anchor",
     "$dynamicAnchor",
     "$dynamicRef",
-    "$id",
     "$recursiveAnchor",
     "$recursiveRef",
     "$vocabulary",
@@ -41,7 +40,6 @@ const UNKNOWN: &[&str] = &[
     "maxContains",
     "minContains",
     "multipleOf",
-    "patternProperties",
     "prefixItems",
     "propertyNames",
     "unevaluatedItems",
@@ -54,6 +52,7 @@ const DRAFTS: &[&str] = &[
     DRAFT_7,
     "https://json-schema.org/draft/2019-09/schema",
     "https://json-schema.org/draft/2020-12/schema",
+    "http://json-schema.org/schema",
 ];
 
 type Keywords = Map<String, Value>;
@@ -106,10 +105,14 @@ impl<'s> Walk<'s> {
         let sound = |schema: &Value| self.is_sound(schema, depth + 1);
         match keyword {
             "$schema" => depth == 0,
+            "$id" => depth == 0 && value.as_str().is_some_and(is_plain_url),
             "$ref" => value.as_str().is_some_and(|reference| self.resolve(reference).is_some()),
             "properties" | "definitions" | "$defs" => {
                 value.as_object().is_some_and(|named| named.values().all(sound))
             }
+            "patternProperties" => value.as_object().is_some_and(|named| {
+                named.iter().all(|(name, schema)| regex(name).is_some() && sound(schema))
+            }),
             "items" | "additionalProperties" | "not" | "if" | "then" | "else" => sound(value),
             "allOf" | "anyOf" | "oneOf" => {
                 value.as_array().is_some_and(|all| !all.is_empty() && all.iter().all(sound))
@@ -118,14 +121,17 @@ impl<'s> Walk<'s> {
         }
     }
 
-    /// The schema that a reference names: the whole one, or one of its definitions.
+    /// The schema that a reference names: a definition or property, or one within.
     fn resolve(&self, reference: &str) -> Option<&'s Value> {
-        let path = reference.strip_prefix("#/")?;
-        let (place, name) = path.split_once('/')?;
-        if !matches!(place, "definitions" | "$defs") || name.contains(['/', '~', '%']) {
-            return None;
+        let mut steps = reference.strip_prefix("#/")?.split('/');
+        let (mut at, mut found) = (Some(self.root), None);
+        while let Some(place) = steps.next() {
+            let name = steps.next().filter(|name| !name.contains(['~', '%']))?;
+            let named = at?.get(place).filter(|_| matches!(place, "definitions" | "$defs" | "properties"))?;
+            found = named.get(name);
+            at = found?.as_object();
         }
-        self.root.get(place)?.get(name)
+        found
     }
 }
 
@@ -170,14 +176,44 @@ fn exact(value: &Value) -> Option<f64> {
     value.as_f64().filter(|number| number.abs() <= EXACT)
 }
 
+/// An address that says nothing of where references lead.
+fn is_plain_url(url: &str) -> bool {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '.' | '-' | '_');
+    let rest = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"));
+    rest.is_some_and(|rest| rest.chars().all(plain) && !rest.contains("json-schema.org"))
+}
+
 /// A pattern that means the same in every dialect of regular expressions.
 fn regex(pattern: &str) -> Option<Regex> {
     let odd = |part: &&str| pattern.contains(*part);
-    if ["\\", "(?", "[[", "[]", "[^]", "&&", "~~", "--", "{"].iter().any(odd) || unreadable(pattern).is_some()
-    {
+    if !has_plain_escapes(pattern) || !has_plain_counts(pattern) {
+        return None;
+    }
+    if ["(?", "[[", "[]", "[^]", "&&", "~~", "--"].iter().any(odd) || unreadable(pattern).is_some() {
         return None;
     }
     Regex::new(pattern).ok()
+}
+
+/// Whether backslashes stand before punctuation only.
+fn has_plain_escapes(pattern: &str) -> bool {
+    let mut letters = pattern.chars();
+    while let Some(letter) = letters.next() {
+        if letter == '\\' && !letters.next().is_some_and(|next| "./+*?()|^$".contains(next)) {
+            return false;
+        }
+    }
+    true
+}
+
+/// Whether each brace begins a count that every engine takes.
+fn has_plain_counts(pattern: &str) -> bool {
+    pattern.split('{').skip(1).all(|rest| {
+        let count = rest.split('}').next().unwrap_or_default();
+        let (least, most) = count.split_once(',').unwrap_or((count, count));
+        let small = |number: &str| number.parse().is_ok_and(|number: u32| number <= 1_000);
+        rest.contains('}') && small(least) && (most.is_empty() || small(most))
+    })
 }
 
 /// How values are held against a sound schema; `None` when the library must say.
@@ -213,6 +249,10 @@ impl<'s> Walk<'s> {
 
     fn object(&self, schema: &'s Keywords, object: &Map<String, Value>, depth: usize) -> Option<bool> {
         let properties = schema.get("properties").and_then(Value::as_object);
+        let patterns = schema.get("patternProperties").and_then(Value::as_object);
+        if !object.is_empty() && patterns.is_some_and(|patterns| !patterns.is_empty()) {
+            return None;
+        }
         let rest = schema.get("additionalProperties");
         let mut fit = within(schema, "minProperties", "maxProperties", object.len());
         for (name, value) in object {
@@ -384,8 +424,8 @@ mod tests {
             1 => named("else", inner.boxed()),
             1 => named("enum", prop::collection::vec(scalar(), 0..3).prop_map(Value::Array).boxed()),
             1 => named("required", prop::collection::vec("[abc]", 0..2).prop_map(Value::from).boxed()),
-            1 => named("pattern", prop::sample::select(vec!["^a", "b$", "^[a-c]*$", "(?=a)", "["]).prop_map(Value::from).boxed()),
-            1 => named("$ref", prop::sample::select(vec!["#/definitions/a", "#", "#/definitions/b"]).prop_map(Value::from).boxed()),
+            1 => named("pattern", prop::sample::select(vec!["^a", "b$", "^[a-c]{1,2}$", "\\.", "(?=a)", "["]).prop_map(Value::from).boxed()),
+            1 => named("$ref", prop::sample::select(vec!["#/definitions/a", "#", "#/definitions/b/properties/a"]).prop_map(Value::from).boxed()),
             1 => (scalars, scalar()).prop_map(|(name, value)| (name.to_owned(), value)),
         ]
     }

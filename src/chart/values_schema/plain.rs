@@ -249,14 +249,17 @@ impl<'s> Walk<'s> {
 
     fn object(&self, schema: &'s Keywords, object: &Map<String, Value>, depth: usize) -> Option<bool> {
         let properties = schema.get("properties").and_then(Value::as_object);
-        let patterns = schema.get("patternProperties").and_then(Value::as_object);
-        if !object.is_empty() && patterns.is_some_and(|patterns| !patterns.is_empty()) {
-            return None;
-        }
+        let patterns = schema.get("patternProperties").and_then(Value::as_object).into_iter().flatten();
+        let patterns: Vec<_> =
+            patterns.map(|(pattern, schema)| Some((regex(pattern)?, schema))).collect::<Option<_>>()?;
         let rest = schema.get("additionalProperties");
         let mut fit = within(schema, "minProperties", "maxProperties", object.len());
         for (name, value) in object {
-            if let Some(schema) = properties.and_then(|all| all.get(name)).or(rest) {
+            let own = properties.and_then(|all| all.get(name)).into_iter();
+            let alike = patterns.iter().filter(|(pattern, _)| pattern.is_match(name));
+            let mut schemas = own.chain(alike.map(|(_, schema)| *schema)).peekable();
+            let rest = rest.filter(|_| schemas.peek().is_none());
+            for schema in schemas.chain(rest) {
                 fit &= self.fits(schema, value.into(), depth + 1)?;
             }
         }
@@ -408,12 +411,15 @@ mod tests {
         let some = prop::collection::vec(inner.clone(), 0..3).prop_map(Value::Array);
         let map = prop::collection::btree_map("[abc]", inner.clone(), 0..3)
             .prop_map(|map| Value::Object(map.into_iter().collect()));
+        let patterns = prop::collection::btree_map("[\\^]?[abc.][$]?", inner.clone(), 0..3)
+            .prop_map(|map| Value::Object(map.into_iter().collect()));
         let words = ["minimum", "maxLength", "minItems", "maxProperties", "exclusiveMinimum", "uniqueItems"];
         let scalars = prop::sample::select(words.to_vec());
         prop_oneof![
             3 => named("type", kind.boxed()),
             2 => named("properties", map.clone().boxed()),
             1 => named("definitions", map.boxed()),
+            1 => named("patternProperties", patterns.boxed()),
             1 => named("additionalProperties", inner.clone().boxed()),
             1 => named("items", inner.clone().boxed()),
             1 => named("anyOf", some.clone().boxed()),

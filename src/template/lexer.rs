@@ -63,21 +63,24 @@ impl Kind {
     }
 }
 
-/// The keywords; `break` and `continue` give way to functions of that name.
-const KEYWORDS: &[(&[u8], Kind)] = &[
-    (b".", Kind::Dot),
-    (b"block", Kind::Block),
-    (b"break", Kind::Break),
-    (b"continue", Kind::Continue),
-    (b"define", Kind::Define),
-    (b"else", Kind::Else),
-    (b"end", Kind::End),
-    (b"if", Kind::If),
-    (b"range", Kind::Range),
-    (b"nil", Kind::Nil),
-    (b"template", Kind::Template),
-    (b"with", Kind::With),
-];
+/// The kind of a word; `break` and `continue` give way to functions of that name.
+fn keyword(word: &[u8]) -> Kind {
+    match word {
+        b"block" => Kind::Block,
+        b"break" => Kind::Break,
+        b"continue" => Kind::Continue,
+        b"define" => Kind::Define,
+        b"else" => Kind::Else,
+        b"end" => Kind::End,
+        b"if" => Kind::If,
+        b"range" => Kind::Range,
+        b"nil" => Kind::Nil,
+        b"template" => Kind::Template,
+        b"with" => Kind::With,
+        b"true" | b"false" => Kind::Bool,
+        _ => Kind::Identifier,
+    }
+}
 
 /// A token: its kind and where it stands.
 #[derive(Clone, Copy, Debug)]
@@ -341,10 +344,12 @@ impl<'t> Lexer<'t> {
     }
 
     fn space(&mut self) -> Token {
-        while self.rest().first().is_some_and(|&byte| is_space(byte))
-            && right_delimiter(self.rest()).is_none()
+        while let [space, rest @ ..] = self.rest()
+            && is_space(*space)
+            && !rest.starts_with(b"-}}")
         {
-            self.bump();
+            self.pos += 1;
+            self.line += usize::from(*space == b'\n');
         }
         if self.pos == self.start { self.close() } else { self.emit(Kind::Space) }
     }
@@ -355,12 +360,10 @@ impl<'t> Lexer<'t> {
             return self.bad_character();
         }
         let word = self.text.get(self.start..self.pos).unwrap_or(&[]);
-        let kind = match KEYWORDS.iter().find(|(keyword, _)| *keyword == word) {
-            Some((_, Kind::Break)) if !self.break_ok => Kind::Identifier,
-            Some((_, Kind::Continue)) if !self.continue_ok => Kind::Identifier,
-            Some((_, kind)) => *kind,
-            None if word == b"true" || word == b"false" => Kind::Bool,
-            None => Kind::Identifier,
+        let kind = match keyword(word) {
+            Kind::Break if !self.break_ok => Kind::Identifier,
+            Kind::Continue if !self.continue_ok => Kind::Identifier,
+            kind => kind,
         };
         self.emit(kind)
     }

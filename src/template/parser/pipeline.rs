@@ -168,10 +168,10 @@ impl Parser<'_> {
     }
 
     pub(super) fn identifier(&self, bytes: &[u8]) -> Parsed<TermKind> {
-        let name = String::from_utf8_lossy(bytes);
-        let callee = match self.registry.find(&name) {
+        let name = std::str::from_utf8(bytes).unwrap_or_default();
+        let callee = match self.registry.find(name) {
             Some(func) => Callee::Func(func),
-            None => match go::find(&name) {
+            None => match go::find(name) {
                 Some(builtin) => Callee::Builtin(builtin),
                 None => return self.fail(format!("function {} not defined", quote(bytes))),
             },

@@ -88,7 +88,10 @@ pub fn to_json_partly(text: &[u8], wanted: fn(&str) -> bool, limits: &Limits) ->
     let mode = Mode { wanted: Some(wanted), ..Mode::default() };
     let input = Input::read(text);
     let part = skim::entries(&input, wanted, limits);
-    match part.and_then(|part| decode(&Input::read(part.as_bytes()), limits, mode).ok()) {
+    let read = |part: String| {
+        skim::texts(&part).or_else(|| decode(&Input::read(part.as_bytes()), limits, mode).ok())
+    };
+    match part.and_then(read) {
         // None of the wanted keys is there.
         Some(Value::Null) => Ok(Value::Object(Map::new())),
         Some(part) => Ok(part),

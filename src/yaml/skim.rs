@@ -7,6 +7,7 @@
 use std::ops::Range;
 
 use memchr::{memchr, memchr2, memchr2_iter};
+use serde_json::{Map, Value};
 
 use super::input::Input;
 use super::resolve::{self, Scalar};
@@ -34,6 +35,67 @@ pub(super) fn entries(input: &Input<'_>, wanted: fn(&str) -> bool, limits: &Limi
     skim.end_entry(text.len());
     let found = skim.found.into_iter().filter_map(|range| text.get(range));
     (!skim.blocks.is_empty()).then(|| found.collect())
+}
+
+/// The value of entries that [`entries`] found, where they are maps of maps and of texts that stand on one line each.
+pub(super) fn texts(part: &str) -> Option<Value> {
+    let mut lines = Lines { rest: part };
+    let map = lines.map(0, 0)?;
+    lines.peek().is_none().then_some(Value::Object(map))
+}
+
+/// The lines of a part, without empty ones and comments.
+struct Lines<'t> {
+    rest: &'t str,
+}
+
+impl<'t> Lines<'t> {
+    /// The indentation of the next line, its content and what follows it.
+    fn peek(&self) -> Option<(usize, &'t str, &'t str)> {
+        let mut rest = self.rest;
+        while !rest.is_empty() {
+            let (line, after) = rest.split_once('\n').unwrap_or((rest, ""));
+            let content = line.trim_start_matches(' ');
+            if !content.is_empty() && !content.starts_with('#') {
+                return Some((line.len() - content.len(), content, after));
+            }
+            rest = after;
+        }
+        None
+    }
+
+    fn map(&mut self, own: usize, depth: usize) -> Option<Map<String, Value>> {
+        let mut map = Map::new();
+        while let Some((indent, content, after)) = self.peek().filter(|(indent, ..)| *indent >= own) {
+            if indent > own || depth >= DEPTH || is_item(content) {
+                return None;
+            }
+            let (key, value) = key(content)?;
+            self.rest = after;
+            let value = match value.trim_start_matches(' ') {
+                "" => {
+                    Value::Object(self.map(self.peek().filter(|(deeper, ..)| *deeper > own)?.0, depth + 1)?)
+                }
+                text => Value::String(one_line(text)?.to_owned()),
+            };
+            if map.insert(key.to_owned(), value).is_some() {
+                return None;
+            }
+        }
+        Some(map)
+    }
+}
+
+/// A text that is complete on its line.
+fn one_line(rest: &str) -> Option<&str> {
+    if let [quote @ (b'"' | b'\''), inside @ ..] = rest.as_bytes() {
+        let length = memchr2(*quote, b'\\', inside)?;
+        return (length + 2 == rest.trim_end_matches(' ').len() && inside.get(length) == Some(quote))
+            .then(|| rest.get(1..=length))?;
+    }
+    let text = rest.trim_end_matches(' ');
+    let plain = may_begin_plain(rest.as_bytes()) && comment_or_key(rest)? == rest.len();
+    (plain && matches!(resolve::plain(text), Scalar::Text(_))).then_some(text)
 }
 
 /// What the next line may go on with.
@@ -355,7 +417,9 @@ mod tests {
         let limits = Limits::default();
         let mut whole =
             super::super::to_json(text.as_bytes(), &limits).unwrap_or_else(|error| panic!("{error}: {text}"));
+        let quick = texts(&part);
         let part = super::super::to_json(part.as_bytes(), &limits).unwrap();
+        assert!(quick.is_none_or(|quick| quick == part), "{text}");
         whole.as_object_mut().unwrap().retain(|key, _| wanted(key));
         assert_eq!(part.as_object().cloned().unwrap_or_default(), *whole.as_object().unwrap(), "{text}");
         true
@@ -372,6 +436,30 @@ mod tests {
             "a: |\nb:\nc:   \n  # only a comment\nkey with spaces : x",
         ] {
             assert!(agrees(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn texts_in_maps_are_read_at_once() {
+        let text = "kind: A\nmetadata:\n  # c\n  name: \"x: y\"\n\n  labels:\n      a/b: one two \n      'q': 'z' \n";
+        assert!(agrees(text));
+        let value = texts(&skim(text).unwrap()).unwrap();
+        let labels = serde_json::json!({"a/b": "one two", "q": "z"});
+        assert_eq!(value, serde_json::json!({"kind": "A", "metadata": {"name": "x: y", "labels": labels}}));
+        for left in [
+            "a: 1",
+            "a: yes",
+            "a:",
+            "a: b # c",
+            "a: b\n  c",
+            "a: 'b''c'",
+            "a: \"b\\n\"",
+            "a: |\n  b",
+            "a:\n- b",
+            "a: b\na: c",
+            "a: {}",
+        ] {
+            assert!(agrees(left) && texts(&skim(left).unwrap()).is_none(), "{left}");
         }
     }
 

@@ -219,7 +219,7 @@ fn date(text: &str) -> Result<(), String> {
 }
 
 fn days(year: u32, month: u32) -> u32 {
-    let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    let leap = year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
     match month {
         2 => 28 + u32::from(leap),
         4 | 6 | 9 | 11 => 30,
@@ -395,4 +395,41 @@ fn identifier(text: &str, of: &str) -> Result<(), String> {
     ensure(!text.is_empty(), &format!("{of} identifier is empty"))?;
     let fits = |c: char| c.is_ascii_alphanumeric() || c == '-';
     all(text, fits, |c| format!("invalid character {c} in {of} identifier"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_without_their_format_are_told_as_the_library_tells_them() {
+        for (name, text, wanted) in [
+            ("email", "a@-b", Err("invalid domain: label starts with hyphen")),
+            ("email", "", Err("missing @")),
+            ("email", "some.body@example.com", Ok(())),
+            ("hostname", "a_b", Err("invalid character '_'")),
+            ("hostname", "a.example.com.", Ok(())),
+            ("ipv4", "1.2.3.x", Err("strconv.Atoi: parsing \"x\": invalid syntax")),
+            ("ipv6", "::1", Ok(())),
+            ("date", "2024-13-01", Err("parsing time \"2024-13-01\": month out of range")),
+            (
+                "date",
+                "today",
+                Err("parsing time \"today\" as \"2006-01-02\": cannot parse \"today\" as \"2006\""),
+            ),
+            ("date-time", "2024-01-01T10:11:12Z", Ok(())),
+            ("time", "23:59:60Z", Ok(())),
+            ("time", "10:00:60Z", Err("invalid leap second")),
+            ("uri", "a:b:c", Ok(())),
+            ("uri", "/a", Err("relative url")),
+            ("uri", "http://a b", Err("parse \"http://a b\": invalid character \" \" in host name")),
+            ("uri-reference", "%zz", Err("parse \"%zz\": invalid URL escape \"%zz\"")),
+            ("duration", "P1D2Y", Err("unit 'Y' out of order")),
+            ("uuid", "x", Err("must have 5 elements")),
+            ("semver", "1.02.3", Err("minor starts with zero")),
+            ("idn-email", "nothing", Ok(())),
+        ] {
+            assert_eq!(check(name, text), wanted.map_err(str::to_owned), "{name} {text}");
+        }
+    }
 }

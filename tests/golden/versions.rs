@@ -69,6 +69,7 @@ fn copy(from: &Path, to: &Path) {
 }
 
 fn run(folder: &Path, release: &str, row: &Row) -> Printed {
+    #[expect(clippy::disallowed_methods, reason = "what is tested is the program")]
     let output = Command::new(env!("CARGO_BIN_EXE_seatrial"))
         .args(["template", "--helm", release])
         .args(&row.arguments)

@@ -1,7 +1,10 @@
 //! Limits on foreign input: every reader of charts, values, YAML and templates takes its bounds from here.
 
 pub mod parallel;
+mod watch;
 pub mod stack;
+
+pub use watch::{Clock, Watch};
 
 /// The bounds that one run works under; each has a flag of its own (`--limit-…`) and a place in the error that meets it.
 #[derive(Clone, Debug)]
@@ -20,6 +23,10 @@ pub struct Limits {
     pub template_depth: usize,
     /// Steps (actions and loop turns) that rendering one chart may take.
     pub template_steps: u64,
+    /// Seconds that executing a chart's templates, and then reading what they printed, may take each.
+    pub render_seconds: u32,
+    /// Who tells the time for that; without one, nothing is too slow.
+    pub clock: Option<Clock>,
     /// Bytes of strings, lists and maps that the functions of one render may make.
     pub value_bytes: u64,
     /// Largest output of one render, in bytes.
@@ -40,6 +47,8 @@ impl Default for Limits {
             yaml_nodes: 20_000_000,
             template_depth: 1_000,
             template_steps: 10_000_000,
+            render_seconds: 60,
+            clock: None,
             value_bytes: 1 << 30,
             output_bytes: 256 << 20,
             scenario_steps: 1_000,

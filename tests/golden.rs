@@ -20,6 +20,8 @@ use sha2::{Digest, Sha256};
 mod escapes;
 #[path = "it/shared.rs"]
 mod shared;
+#[path = "golden/versions.rs"]
+mod versions;
 
 /// Standard output, standard error and exit code.
 #[derive(Debug, PartialEq, Eq)]
@@ -270,11 +272,7 @@ fn field_case(folder: &Path, check: &Value, expect: &Value, tally: &mut Tally) {
     let wanted =
         Printed { out: file("stdout"), err: file("stderr"), exit: expect["rc"].as_i64().unwrap_or_default() };
     for version in expect["helm"].as_array().into_iter().flatten().filter_map(Value::as_str) {
-        let helm = match version {
-            "3.22.0" => Helm::V3,
-            "4.3.1" => Helm::V4,
-            _ => continue,
-        };
+        let helm = Helm::parse(version).expect("a release of Helm");
         let got = template(helm, &folder.join("input"), &arguments);
         let what = format!("{} helm {version}: {}", folder.display(), check["name"]);
         tally.check(&what, compare(&wanted, &got));

@@ -93,6 +93,9 @@ pub struct LimitFlags {
     /// Most steps that rendering one chart may take
     #[arg(long, global = true, value_name = "N", default_value_t = Limits::default().template_steps, hide_short_help = true, help_heading = "Limits")]
     pub limit_template_steps: u64,
+    /// Most seconds that rendering one chart may take
+    #[arg(long, global = true, value_name = "SECONDS", default_value_t = Limits::default().render_seconds, hide_short_help = true, help_heading = "Limits")]
+    pub limit_render_seconds: u32,
     /// Most bytes of strings, lists and maps that rendering one chart may make
     #[arg(long, global = true, value_name = "BYTES", default_value_t = Limits::default().value_bytes, hide_short_help = true, help_heading = "Limits")]
     pub limit_value_bytes: u64,

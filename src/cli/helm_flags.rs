@@ -171,6 +171,16 @@ impl Flag {
         }
     }
 
+    /// Whether a release knows it.
+    fn is_there(&self, helm: Helm) -> bool {
+        match self.name {
+            "skip-schema-validation" | "hide-notes" => helm.has_flags_of_3_16(),
+            "take-ownership" => helm.has_take_ownership(),
+            "atomic" => !helm.lacks_atomic(),
+            _ => !self.new || helm.has_new_flags(),
+        }
+    }
+
     /// The name by which pflag calls it in errors.
     fn shown(&self) -> String {
         self.short.map_or_else(|| format!("--{}", self.name), |short| format!("-{short}, --{}", self.name))
@@ -183,7 +193,7 @@ impl Flag {
             Kind::Wait if !helm.has_new_flags() => {
                 go_bool(if value.is_empty() { "true" } else { value }).err()
             }
-            Kind::Wait => wait_fault(value),
+            Kind::Wait => wait_fault(value, helm),
             Kind::Int => int_fault(value),
             Kind::Float => float_fault(value),
             Kind::Duration => duration::parse(value).err(),
@@ -204,10 +214,12 @@ fn go_bool(text: &str) -> Result<bool, String> {
 }
 
 /// Helm v4.3.1 `pkg/cmd/helpers.go`: strategies, and the truth values of Helm 3.
-fn wait_fault(value: &str) -> Option<String> {
-    let known = matches!(value, "" | "watcher" | "hookOnly" | "legacy" | "true" | "false");
+fn wait_fault(value: &str, helm: Helm) -> Option<String> {
+    let hooks = helm.waits_for_hooks_alone();
+    let known = matches!(value, "" | "watcher" | "legacy" | "true" | "false") || hooks && value == "hookOnly";
+    let hooks = if hooks { " hookOnly," } else { "" };
     let fault =
-        || format!("invalid wait input {}. Valid inputs are watcher, hookOnly, and legacy", quote(value));
+        || format!("invalid wait input {}. Valid inputs are watcher,{hooks} and legacy", quote(value));
     (!known).then(fault)
 }
 
@@ -333,7 +345,7 @@ impl HelmFlags {
 
     fn read(&self, helm: Helm, lines: &mut Vec<String>) -> Result<(), String> {
         for Given { flag, value, .. } in &self.0 {
-            if flag.new && !helm.has_new_flags() {
+            if !flag.is_there(helm) {
                 return Err(format!("unknown flag: --{}", flag.name));
             }
             if let Some(fault) = flag.fault(value, helm) {
@@ -341,7 +353,7 @@ impl HelmFlags {
                 return Err(format!("invalid argument {value} for \"{shown}\" flag: {fault}"));
             }
             if helm.has_new_flags() {
-                lines.extend(remark(flag, value));
+                lines.extend(remark(flag, value, helm));
             }
         }
         Ok(())
@@ -379,25 +391,27 @@ impl HelmFlags {
     }
 
     /// Labels that a release can't have are refused once it is rendered.
-    pub(crate) fn label_fault(&self) -> Option<String> {
+    pub(crate) fn label_fault(&self, helm: Helm) -> Option<String> {
         let pairs = self.all("labels").filter_map(|text| pairs(text).ok()).flatten();
         pairs.into_iter().any(|(key, _)| SYSTEM_LABELS.contains(&key.as_str())).then(|| {
             let names = SYSTEM_LABELS.join(" ");
-            format!("user supplied labels contains system reserved label name. System labels: [{names}]")
+            let supplied = if helm.misspells_labels() { "suplied" } else { "supplied" };
+            format!("user {supplied} labels contains system reserved label name. System labels: [{names}]")
         })
     }
 }
 
 /// What Helm 4 says about the use of a flag.
-fn remark(flag: &Flag, value: &str) -> Option<String> {
+fn remark(flag: &Flag, value: &str, helm: Helm) -> Option<String> {
     let warn = |text: String| crate::chart::notice::record("WARN", &text, &[]);
     match (flag.kind, value) {
         (Kind::Wait, "true") => Some(warn(
             "--wait=true is deprecated (boolean value) and can be replaced with --wait=watcher".to_owned(),
         )),
-        (Kind::Wait, "false") => Some(warn(
-            "--wait=false is deprecated (boolean value) and can be replaced with --wait=hookOnly".to_owned(),
-        )),
+        (Kind::Wait, "false") => Some(warn(format!(
+            "--wait=false is deprecated (boolean value) and can be replaced {}",
+            if helm.waits_for_hooks_alone() { "with --wait=hookOnly" } else { "by omitting the --wait flag" }
+        ))),
         (Kind::DryRun, "" | "unset") => {
             Some(warn("--dry-run is deprecated and should be replaced with '--dry-run=client'".to_owned()))
         }

@@ -24,7 +24,7 @@ pub(crate) fn client(arguments: &Template, helm: Helm) -> Result<(), String> {
     if !asked && !arguments.flags.on("insecure-skip-tls-verify") {
         return Ok(());
     }
-    let made = if helm.reads_keys_alone() { three(cert, key, ca) } else { four(cert, key, ca) };
+    let made = if helm.reads_keys_alone() { four(cert, key, ca) } else { three(cert, key, ca) };
     made.map_err(|why| format!("missing registry client: can't create TLS config for client: {why}"))
 }
 

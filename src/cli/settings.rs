@@ -1,6 +1,8 @@
 //! From what was typed to what is meant: sources, limits, defaults.
 
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
 
 use super::args::{Global, LimitFlags};
 use crate::limits::Limits;
@@ -24,6 +26,12 @@ fn caches(named: &[PathBuf], usual: &Path) -> Vec<PathBuf> {
     if named.is_empty() && usual.is_dir() { vec![usual.to_owned()] } else { named.to_vec() }
 }
 
+/// The clock of the machine, from when it is first looked at.
+fn since_start() -> Duration {
+    static BEGIN: OnceLock<Instant> = OnceLock::new();
+    BEGIN.get_or_init(Instant::now).elapsed()
+}
+
 /// The limits of this run.
 pub(crate) fn limits(flags: &LimitFlags) -> Limits {
     Limits {
@@ -34,6 +42,8 @@ pub(crate) fn limits(flags: &LimitFlags) -> Limits {
         yaml_nodes: flags.limit_yaml_nodes,
         template_depth: flags.limit_template_depth,
         template_steps: flags.limit_template_steps,
+        render_seconds: flags.limit_render_seconds,
+        clock: Some(since_start),
         value_bytes: flags.limit_value_bytes,
         output_bytes: flags.limit_output_bytes,
         scenario_steps: flags.limit_scenario_steps,

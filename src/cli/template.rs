@@ -79,7 +79,7 @@ fn attempt(
 ) -> Result<Render, render::Error> {
     say(&loaded.links(options.helm));
     let chart = loaded.read(options.helm)?;
-    if let Some(fault) = arguments.flags.label_fault() {
+    if let Some(fault) = arguments.flags.label_fault(options.helm) {
         return Err(render::Error::before(fault));
     }
     render::render(&chart, values, options)

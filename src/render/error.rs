@@ -77,6 +77,7 @@ pub(super) fn parse_error(file: &str, error: &template::error::Error) -> Error {
 /// As Helm v4.3.1 `pkg/engine/engine.go` `reformatExecErrorMsg`, Helm v3.22.0 `cleanupExecError`.
 pub(super) fn exec_error(file: &str, error: &template::error::Error, helm: Helm) -> Error {
     let text = error.to_string();
+    let text = if helm.compares_without_types() { without_types(text) } else { text };
     if error.place.is_none() && error.name.is_empty() {
         return Error::rendering(text);
     }
@@ -89,6 +90,14 @@ pub(super) fn exec_error(file: &str, error: &template::error::Error, helm: Helm)
     }
     let traced = if helm.traces_errors() { trace(error) } else { None };
     Error::rendering(traced.unwrap_or(text))
+}
+
+/// What can't be compared, as Go tells it up to 1.23: it stands at the end of a chain of errors.
+fn without_types(text: String) -> String {
+    const BAD: &str = ": incompatible types for comparison";
+    let called = ["eq", "ne", "lt", "le", "gt", "ge"].map(|name| format!("error calling {name}{BAD}: "));
+    let at = called.iter().filter_map(|called| Some(text.rfind(called)? + called.len() - 2)).max();
+    at.and_then(|at| text.get(..at).map(str::to_owned)).unwrap_or(text)
 }
 
 /// The text between the marks of `required` and `fail`, as long as it gets.

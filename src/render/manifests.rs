@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::head::Head;
 use super::{Checked, DeletePolicy, Excerpt, Helm, Hook, HookEvent, Lazy, Manifest, parallel};
 use crate::chart::Error;
-use crate::limits::Limits;
+use crate::limits::{Limits, Watch};
 use crate::yaml;
 
 /// Kinds in the order in which Helm installs them (Helm v4.3.1 `pkg/release/v1/util/kind_sorter.go`).
@@ -141,7 +141,11 @@ pub(super) fn sort(
         .map(|(path, text)| files.get(*path).map_or(text.as_bytes().into(), |file| file.bytes_of(text)))
         .collect();
     let texts: Vec<&[u8]> = texts.iter().map(AsRef::as_ref).collect();
-    let heads = parallel::map(&texts, |text| head(text, helm, limits, checked));
+    let watch = Watch::start(limits);
+    let heads = parallel::map(&texts, |text| {
+        let slow = |why| Error::new(format!("{why} (--limit-{})", Watch::FLAG));
+        watch.check().map_err(slow).and_then(|()| head(text, helm, limits, checked))
+    });
     let mut sorter = Sorter { helm, limits, generic: Vec::new(), hooks: Vec::new(), notices: Vec::new() };
     for ((path, text), head) in documents.into_iter().zip(heads) {
         let head = head.map_err(|error| error.wrap(&format!("YAML parse error on {path}")))?;

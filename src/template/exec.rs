@@ -16,13 +16,16 @@ use super::set::{MissingKey, Set, add};
 use super::stack;
 use super::value::{GoStr, Value};
 use crate::go::quote;
-use crate::limits::Limits;
+use crate::limits::{Limits, Watch};
 
 /// Deepest chain of `{{template}}` calls (`maxExecDepth`).
 const MAX_DEPTH: usize = 100_000;
 
 /// Texts of [`Engine::execute_text`] whose parse trees are kept.
 const KEPT_TEXTS: usize = 4_096;
+
+/// Steps between two looks at the clock.
+const LOOK_EVERY: u64 = 1_024;
 
 pub(crate) type Done<T> = Result<T, Box<Error>>;
 
@@ -36,6 +39,9 @@ pub struct Exec<'s> {
     texts: HashMap<GoStr, Arc<[Arc<Template>]>>,
     counters: HashMap<GoStr, u64>,
     steps: u64,
+    /// The step at which limits are looked at again.
+    next_look: u64,
+    watch: Watch,
     /// Bytes of the values that functions have made.
     pub(crate) made: u64,
     out: Vec<u8>,
@@ -166,6 +172,8 @@ impl<'s> Exec<'s> {
             texts: HashMap::new(),
             counters: HashMap::new(),
             steps: 0,
+            next_look: LOOK_EVERY.min(limits.template_steps),
+            watch: Watch::start(limits),
             made: 0,
             out: Vec::new(),
             waiting: 0,
@@ -222,6 +230,12 @@ impl<'s> Exec<'s> {
 
     pub(crate) fn pay(&mut self, steps: u64) -> Result<(), Fault> {
         self.steps = self.steps.saturating_add(steps);
+        if self.steps > self.next_look { self.look() } else { Ok(()) }
+    }
+
+    /// Whether there are steps and time left.
+    #[cold]
+    fn look(&mut self) -> Result<(), Fault> {
         let limit = self.limits.template_steps;
         if self.steps > limit {
             return Err(Fault::limit(
@@ -229,7 +243,8 @@ impl<'s> Exec<'s> {
                 "template-steps",
             ));
         }
-        Ok(())
+        self.next_look = self.steps.saturating_add(LOOK_EVERY).min(limit);
+        self.watch.check().map_err(|why| Fault::limit(format_args!("{why}"), Watch::FLAG))
     }
 
     fn check_output(&self, frame: &Frame<'_>) -> Done<()> {

@@ -369,6 +369,24 @@ fn what_grows_without_bound_meets_a_limit_that_names_its_place_and_flag() {
 }
 
 #[test]
+fn slow_charts_end_by_the_clock() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::create_dir(dir.path().join("templates")).unwrap();
+    std::fs::write(dir.path().join("Chart.yaml"), "apiVersion: v2\nname: c\nversion: 1.0.0\n").unwrap();
+    let slow = |text: &str| {
+        std::fs::write(dir.path().join("templates/a.yaml"), text).unwrap();
+        let output = seatrial(&["template", dir.path().to_str().unwrap(), "--limit-render-seconds", "0"]);
+        assert_eq!(output.status.code(), Some(1), "{text}");
+        stderr(&output)
+    };
+    let flag = "rendering takes longer than 0 seconds (--limit-render-seconds)";
+    for text in ["a: b\n", "{{ range 3000 }}{{ range 3000 }}{{ end }}{{ end }}"] {
+        let said = slow(text);
+        assert!(said.contains(flag) && said.contains("c/templates/a.yaml"), "{said}");
+    }
+}
+
+#[test]
 fn template_is_refused_in_helms_words() {
     let dir = tempfile::tempdir().unwrap();
     let root = dir.path().canonicalize().unwrap();

@@ -73,7 +73,7 @@ differences! {
     /// A `requirements.lock` beside a chart of version 2 is warned of.
     warns_of_old_locks: [(3, 15, 0)..END];
     /// A single file of an archive is bounded besides the whole archive.
-    bounds_single_files: [BEGIN..FOUR];
+    bounds_single_files: [(3, 17, 3)..(4, 3, 0)];
     /// A chart's format is looked at before it is loaded, and has refusals of its own.
     detects_formats: [FOUR..END];
     /// Errors name Go packages and sizes by a new, short name.
@@ -95,6 +95,8 @@ differences! {
     opens_groups_to_prereleases: [(3, 19, 0)..END];
     /// Constraints that make no sense are told in quotes.
     quotes_constraints: [(3, 21, 1)..FOUR, (4, 2, 0)..END];
+    /// Comparisons of what can't be compared name no types, as in Go up to 1.23, of which these releases are built.
+    compares_without_types: [BEGIN..(3, 18, 0)];
     /// Functions of Sprig 3.2.3: no `sha512sum`, `camelcase` leaves capitals that follow each other, and `mergeOverwrite` keeps
     /// what is no map where a map would replace it.
     has_old_sprig: [BEGIN..(3, 16, 0)];
@@ -119,6 +121,9 @@ differences! {
     /// Values are checked by gojsonschema: drafts 4, 6 and 7, formats included, with words of its own.
     checks_by_gojsonschema: [BEGIN..(3, 18, 5)];
 
+    /// What is wrong with the name of a value is told with the place of the values.
+    places_property_names: [(3, 22, 0)..FOUR, (4, 3, 0)..END];
+
     /// Errors of a template are told in lines, one template after the other.
     traces_errors: [FOUR..END];
     /// Some errors are logged before they end the command.
@@ -134,6 +139,16 @@ differences! {
 
     /// Flags of Helm 4, its protests against those of Helm 3, and `--dry-run` and `--wait` by its rules.
     has_new_flags: [FOUR..END];
+    /// `--skip-schema-validation` and `--hide-notes`.
+    has_flags_of_3_16: [(3, 16, 0)..END];
+    /// `--take-ownership`.
+    has_take_ownership: [(3, 17, 0)..END];
+    /// `--atomic` is unknown.
+    lacks_atomic: [FOUR..(4, 1, 1)];
+    /// `--wait=hookOnly`, which `--wait=false` is said to be.
+    waits_for_hooks_alone: [(4, 1, 0)..END];
+    /// Labels that a release may not have are `suplied`.
+    misspells_labels: [BEGIN..(3, 16, 0)];
     /// `--post-renderer` names a plugin, never a program.
     takes_plugins_alone: [FOUR..END];
     /// Certificates for registries are read one by one, whichever of them are named.
@@ -233,6 +248,71 @@ mod tests {
         }
         let written = std::fs::read_to_string(path).unwrap_or_default();
         assert!(written == page(), "docs/helm-versions.md is stale: UPDATE_DOCS=1 cargo test helm_versions");
+    }
+
+    /// What the releases printed: the differences that a case is about, the releases, and a number of each answer.
+    fn recorded() -> Vec<(String, Vec<(Release, usize)>)> {
+        let root = concat!(env!("CARGO_MANIFEST_DIR"), "/");
+        let read = |path: &str| std::fs::read_to_string(format!("{root}{path}")).unwrap();
+        let (cases, answers) = (read("scripts/oracle/version-cases.txt"), read("golden/render/versions.tsv"));
+        let case = |line: &str| {
+            let (key, names) = line.rsplit_once('\t').unwrap();
+            let rows =
+                answers.lines().filter_map(|row| row.strip_prefix(key)?.strip_prefix('\t')).enumerate();
+            let releases = rows.flat_map(|(answer, row)| {
+                let releases = row.split('\t').next().unwrap_or_default().split(',');
+                releases.map(move |text| {
+                    let helm = Helm::parse(text).unwrap();
+                    ((helm.major, helm.minor, helm.patch), answer)
+                })
+            });
+            let mut releases: Vec<_> = releases.collect();
+            releases.sort_unstable();
+            assert!(!releases.is_empty(), "scripts/oracle/versions has not asked: {line}");
+            (names.to_owned(), releases)
+        };
+        cases.lines().map(case).collect()
+    }
+
+    /// Whether the answers before and from a release on differ.
+    fn parts(releases: &[(Release, usize)], at: Release) -> bool {
+        let first = releases.partition_point(|(release, _)| *release < at);
+        let (before, after) = (first.checked_sub(1).map(|last| releases[last].1), releases.get(first));
+        before != after.map(|(_, answer)| *answer)
+    }
+
+    #[test]
+    fn every_difference_is_recorded_on_both_sides() {
+        // The recorded programs are built of one Go; of older ones there is a field case.
+        const ELSEWHERE: &[&str] = &["compares_without_types"];
+        let recorded = recorded();
+        let mut unseen = Vec::new();
+        for difference in DIFFERENCES.iter().filter(|known| !ELSEWHERE.contains(&known.name)) {
+            let about = |names: &str| names.split(' ').any(|name| name == difference.name);
+            let edges = difference.spans.iter().flat_map(|span| [span.start, span.end]);
+            for edge in edges.filter(|edge| ![BEGIN, END].contains(edge)) {
+                let seen = recorded.iter().any(|(names, releases)| about(names) && parts(releases, edge));
+                if !seen {
+                    unseen.push((difference.name, edge));
+                }
+            }
+        }
+        assert!(unseen.is_empty(), "no case of version-cases.txt shows {unseen:?}");
+        let known = |name: &str| DIFFERENCES.iter().any(|difference| difference.name == name);
+        for (names, _) in &recorded {
+            assert!(names.split_whitespace().all(known), "unknown among {names}");
+        }
+    }
+
+    #[test]
+    fn every_place_of_a_warning_is_recorded() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/golden/render/versions.tsv");
+        let answers = std::fs::read_to_string(path).unwrap();
+        for (now, older) in MOVED {
+            for place in older.iter().map(|(_, place)| place).chain([now]) {
+                assert!(answers.contains(&format!("{place}:")), "no case warns from {place}");
+            }
+        }
     }
 
     #[test]

@@ -56,6 +56,9 @@ impl Helm {
     /// The versions that can be asked for, in words.
     pub const KNOWN: &'static str = "3.14 to 3.22 and 4.0 to 4.3, also with a patch digit";
 
+    /// Newer patch releases than those that were compared; their sources differ in nothing that is printed here.
+    const LATER: &'static [Self] = &[Self::new(4, 3, 2)];
+
     const fn new(major: u8, minor: u8, patch: u8) -> Self {
         Self { major, minor, patch }
     }
@@ -78,7 +81,8 @@ impl Helm {
         let (major, minor, patch) = (next()??, next()??, next()?);
         let newest = Self::known(major, minor).filter(|_| next() == Some(None))?;
         let patch = patch.unwrap_or(newest.patch);
-        (patch <= newest.patch).then_some(Self { patch, ..newest })
+        let later = Self::LATER.contains(&Self { patch, ..newest });
+        (later || patch <= newest.patch).then_some(Self { patch, ..newest })
     }
 
     /// The minor version of Kubernetes that is taken for granted without a cluster.
@@ -122,6 +126,8 @@ mod tests {
             ("3.18", Some(Helm::new(3, 18, 6))),
             ("3.18.4", Some(Helm::new(3, 18, 4))),
             ("3.18.7", None),
+            ("4.3.2", Some(Helm::new(4, 3, 2))),
+            ("4.3.3", None),
             ("3.13", None),
             ("4.4", None),
             ("3", None),

@@ -8,7 +8,8 @@ use std::fmt::Write as _;
 
 use serde_json::{Map, Value};
 
-use crate::chart::go_text;
+use super::format_words;
+use crate::chart::{Helm, go_text};
 
 /// Deepest chain of schemas, against references that go in circles.
 const DEPTH: usize = 500;
@@ -22,10 +23,11 @@ pub(super) struct Explained {
 }
 
 /// The reasons why values do not fit.
-pub(super) fn explain(schema: &Value, values: &Value) -> Explained {
+pub(super) fn explain(schema: &Value, values: &Value, helm: Helm) -> Explained {
     let walk = Walk {
         root: schema,
         old: is_before_2019(schema),
+        helm,
         way: RefCell::default(),
         circular: Cell::new(false),
     };
@@ -91,6 +93,7 @@ struct Walk<'s> {
     root: &'s Value,
     /// Drafts before 2019-09, where a reference hides everything beside it.
     old: bool,
+    helm: Helm,
     /// The schemas that are being checked, and where.
     way: RefCell<Vec<(&'s Value, String)>>,
     circular: Cell<bool>,
@@ -171,7 +174,7 @@ impl<'s> Walk<'s> {
         if let (Some(reference), true) = (reference, self.old) {
             return self.referred(reference, value, place, depth);
         }
-        if let Some(problem) = mismatch(schema, value) {
+        if let Some(problem) = mismatch(schema, value).or_else(|| self.misformed(schema, value)) {
             return words(problem);
         }
         let mut found = Found { place, problems: Vec::new() };
@@ -189,6 +192,13 @@ impl<'s> Walk<'s> {
             0 | 1 => problems.pop(),
             _ => Some(Problem { place, kind: Kind::Group, causes: problems }),
         }
+    }
+
+    /// A text without its format; drafts since 2019-09 only note formats.
+    fn misformed(&self, schema: &Map<String, Value>, value: &Value) -> Option<String> {
+        let (format, text) = (schema.get("format")?.as_str()?, value.as_str()?);
+        let why = format_words::check(format, text).err().filter(|_| self.old)?;
+        Some(format!("{} is not valid {format}: {why}", quote(text)))
     }
 
     fn referred(&self, reference: &str, value: &Value, place: &str, depth: usize) -> Option<Problem> {
@@ -273,8 +283,10 @@ impl<'s> Walk<'s> {
         if let Some(names) = schema.get("propertyNames") {
             for name in object.keys() {
                 if let Some(problem) = self.check(names, &Value::String(name.clone()), "", depth + 1) {
-                    let causes = if problem.kind == Kind::Group { problem.causes } else { Vec::new() };
-                    found.because(format!("invalid propertyName {}", quote(name)), causes);
+                    let kind = Kind::Words(format!("invalid propertyName {}", quote(name)));
+                    let causes = problem.unfold();
+                    let place = if self.helm.places_property_names() { found.place } else { "" };
+                    found.problems.push(Problem { place: place.to_owned(), kind, causes });
                 }
             }
         }

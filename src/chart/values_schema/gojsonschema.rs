@@ -2,12 +2,15 @@
 //!
 //! Source: `validation.go`, `schema.go`, `locales.go` of that version. Problems of one object come in the order of its keys.
 
+mod sound;
+
 use std::fmt::Display;
 
 use serde_json::{Map, Value};
 
 use super::formats;
 use crate::chart::Values;
+use sound::{resolve, sound};
 
 /// Deepest chain of schemas, against references that go in circles.
 const DEPTH: usize = 500;
@@ -25,67 +28,6 @@ pub(super) fn check(schema: &Value, values: &Values) -> Result<(), String> {
         return Ok(());
     }
     Err(found.problems.iter().map(|problem| format!("- {problem}\n")).collect())
-}
-
-/// Whether every pattern, type and reference of a schema can be read.
-fn sound(schema: &Value, root: &Value, depth: usize) -> Result<(), String> {
-    let Value::Object(map) = schema else { return Ok(()) };
-    if depth > DEPTH {
-        return Ok(());
-    }
-    if let Some(Value::String(reference)) = map.get("$ref") {
-        return resolve(root, reference).map(|_| ());
-    }
-    if map.get("pattern").and_then(Value::as_str).is_some_and(|pattern| regex::Regex::new(pattern).is_err()) {
-        return Err("pattern must be a valid regex".to_owned());
-    }
-    types(map).iter().try_for_each(|name| known_type(name))?;
-    for pattern in object(map, "patternProperties").keys() {
-        regex::Regex::new(pattern).map_err(|_| format!("Invalid regex pattern '{pattern}'"))?;
-    }
-    below(map).into_iter().try_for_each(|inner| sound(inner, root, depth + 1))
-}
-
-/// The schemas inside of a schema.
-fn below(map: &Map<String, Value>) -> Vec<&Value> {
-    const ONE: &[&str] = &[
-        "additionalItems",
-        "additionalProperties",
-        "contains",
-        "else",
-        "if",
-        "not",
-        "propertyNames",
-        "then",
-    ];
-    const MANY: &[&str] = &["allOf", "anyOf", "items", "oneOf"];
-    const NAMED: &[&str] = &["definitions", "dependencies", "patternProperties", "properties"];
-    let mut found: Vec<&Value> = ONE.iter().chain(MANY).filter_map(|key| map.get(*key)).collect();
-    found.extend(MANY.iter().filter_map(|key| map.get(*key)?.as_array()).flatten());
-    found.extend(NAMED.iter().filter_map(|key| map.get(*key)?.as_object()).flat_map(Map::values));
-    found
-}
-
-const TYPES: &[&str] = &["array", "boolean", "integer", "number", "null", "object", "string"];
-
-fn known_type(name: &str) -> Result<(), String> {
-    if TYPES.contains(&name) {
-        return Ok(());
-    }
-    Err(format!(
-        "has a primitive type that is NOT VALID -- given: /{name}/ Expected valid values are:[{}]",
-        TYPES.join(" ")
-    ))
-}
-
-fn resolve<'s>(root: &'s Value, reference: &str) -> Result<&'s Value, String> {
-    let Some(pointer) = reference.strip_prefix('#') else {
-        return Err(format!("the schema refers to {reference}, and nothing is fetched"));
-    };
-    root.pointer(pointer).ok_or_else(|| {
-        let name = pointer.rsplit('/').next().unwrap_or_default();
-        format!("Object has no key '{name}'")
-    })
 }
 
 /// The drafts that are told apart; one that is not known, or none, takes what any of them has.

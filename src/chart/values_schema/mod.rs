@@ -1,6 +1,7 @@
 //! values.schema.json: the JSON Schema that a chart's values must satisfy.
 
 mod explain;
+mod format_words;
 mod formats;
 mod gojsonschema;
 mod patterns;
@@ -30,9 +31,12 @@ pub fn check(chart: &Chart, values: &Values, helm: Helm) -> Result<(), Error> {
 }
 
 fn collect(chart: &Chart, values: &Values, helm: Helm, problems: &mut String) {
-    let check = if helm.checks_by_gojsonschema() { check_old } else { check_one };
+    let check = |schema: &[u8]| match helm.checks_by_gojsonschema() {
+        true => check_old(schema, values),
+        false => check_one(schema, values, helm),
+    };
     if let Some(schema) = &chart.schema
-        && let Err(problem) = check(schema, values)
+        && let Err(problem) = check(schema)
     {
         problems.push_str(&format!("{}:\n{problem}", chart.name()));
     }
@@ -56,12 +60,12 @@ fn check_old(schema: &[u8], values: &Values) -> Result<(), String> {
 }
 
 /// One chart's own schema; the problem ends in a line break unless the schema itself is broken.
-fn check_one(schema: &[u8], values: &Values) -> Result<(), String> {
+fn check_one(schema: &[u8], values: &Values, helm: Helm) -> Result<(), String> {
     let schema = json::decode_file(schema).map_err(|error| error.message)?;
-    if plain::fits(&schema, values) { Ok(()) } else { check_fully(&schema, values) }
+    if plain::fits(&schema, values) { Ok(()) } else { check_fully(&schema, values, helm) }
 }
 
-fn check_fully(schema: &Value, values: &Values) -> Result<(), String> {
+fn check_fully(schema: &Value, values: &Values, helm: Helm) -> Result<(), String> {
     if let Some(refusal) = no_schema(schema) {
         return Err(refusal);
     }
@@ -70,14 +74,17 @@ fn check_fully(schema: &Value, values: &Values) -> Result<(), String> {
         return Err(refusal);
     }
     if refers(schema) {
-        let explained = explain::explain(schema, &values);
+        let explained = explain::explain(schema, &values, helm);
         if explained.circular {
             return explained.reasons.map_or(Ok(()), |reasons| Err(reasons + "\n"));
         }
     }
-    let validator = jsonschema::validator_for(schema).map_err(|error| in_helms_words(&error.to_string()))?;
+    let options = format_words::names().fold(jsonschema::options(), |options, name| {
+        options.with_format(name, move |text: &str| format_words::check(name, text).is_ok())
+    });
+    let validator = options.build(schema).map_err(|error| in_helms_words(&error.to_string()))?;
     let Err(first) = validator.validate(&values) else { return Ok(()) };
-    let reasons = explain::explain(schema, &values).reasons;
+    let reasons = explain::explain(schema, &values, helm).reasons;
     Err(reasons.unwrap_or_else(|| format!("- at '{}': {first}", first.instance_path())) + "\n")
 }
 
@@ -131,7 +138,7 @@ mod tests {
 
     fn problem(schema: &Value, values: Value) -> String {
         let Value::Object(values) = values else { panic!("values are a map") };
-        check_one(schema.to_string().as_bytes(), &values).unwrap_err()
+        check_one(schema.to_string().as_bytes(), &values, Helm::V4).unwrap_err()
     }
 
     #[test]
@@ -155,12 +162,16 @@ mod tests {
             ),
         ];
         for (text, expected) in cases {
-            assert_eq!(check_one(text.as_bytes(), &Values::new()), Err(expected.to_owned()), "{text}");
+            assert_eq!(
+                check_one(text.as_bytes(), &Values::new(), Helm::V4),
+                Err(expected.to_owned()),
+                "{text}"
+            );
         }
-        let deep = check_one("[".repeat(10_001).as_bytes(), &Values::new());
+        let deep = check_one("[".repeat(10_001).as_bytes(), &Values::new(), Helm::V4);
         assert_eq!(deep, Err("invalid character '[' exceeded max depth".to_owned()));
         for sound in ["true", "{\"a\": 1e999}", "{\"title\":\"\\ud800\"}"] {
-            assert_eq!(check_one(sound.as_bytes(), &Values::new()), Ok(()), "{sound}");
+            assert_eq!(check_one(sound.as_bytes(), &Values::new(), Helm::V4), Ok(()), "{sound}");
         }
     }
 

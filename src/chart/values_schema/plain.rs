@@ -455,7 +455,7 @@ mod tests {
             if let Value::Object(values) = values
                 && fits(&schema, &values)
             {
-                prop_assert_eq!(super::super::check_fully(&schema, &values), Ok(()));
+                prop_assert_eq!(super::super::check_fully(&schema, &values, crate::chart::Helm::V4), Ok(()));
             }
         }
     }

@@ -322,19 +322,18 @@ fn is_item(content: &str) -> bool {
 /// A key that is text, and what follows its colon; `None` for lines without a key and for keys of other kinds.
 fn key(content: &str) -> Option<(&str, &str)> {
     let bytes = content.as_bytes();
-    let (key, end) = match bytes {
+    let (key, end, plain) = match bytes {
         [quote @ (b'"' | b'\''), inside @ ..] => {
             let length = memchr2(*quote, b'\\', inside)?;
             (inside.get(length) == Some(quote)).then_some(())?;
-            (content.get(1..=length)?, length + 2)
+            (content.get(1..=length)?, length + 2, false)
         }
         _ => {
             let end = colon(bytes)?;
-            (content.get(..end)?.trim_end_matches(' '), end)
+            (content.get(..end)?.trim_end_matches(' '), end, true)
         }
     };
     let after = content.get(end..)?.strip_prefix(':')?;
-    let plain = bytes.first() == key.as_bytes().first();
     let text = !plain || may_begin_plain(bytes) && matches!(resolve::plain(key), Scalar::Text(_));
     let ends = after.is_empty() || after.starts_with(' ');
     (ends && text && key != "<<" && end < KEY).then_some((key, after))
@@ -508,6 +507,9 @@ mod tests {
             "a: x:",
             "a\nb: c",
             "a: |\n \tb",
+            ":",
+            ": a",
+            "a:\n  : b",
         ] {
             assert_eq!(skim(text), None, "{text:?}");
         }

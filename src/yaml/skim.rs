@@ -272,7 +272,7 @@ fn key(content: &str) -> Option<(&str, &str)> {
         }
     };
     let after = content.get(end..)?.strip_prefix(':')?;
-    let plain = bytes.first() == key.as_bytes().first();
+    let plain = !matches!(bytes, [b'"' | b'\'', ..]);
     let text = !plain || may_begin_plain(bytes) && matches!(resolve::plain(key), Scalar::Text(_));
     let ends = after.is_empty() || after.starts_with(' ');
     (ends && text && key != "<<" && end < KEY).then_some((key, after))
@@ -388,6 +388,9 @@ mod tests {
             "a: !t b",
             "a: [b]",
             "a: {b: c}",
+            ":",
+            ": a",
+            "a:\n- : b",
             "a: .inf",
             "a: -.Inf",
             "a:\tb",

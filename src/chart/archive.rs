@@ -23,7 +23,11 @@ const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 /// For what is no archive, for paths that lead out of the chart and for archives that exceed a limit, in Helm's words.
 pub fn unpack(data: &[u8], helm: Helm, limits: &Limits) -> Result<Vec<File>, Error> {
     if !data.starts_with(b"\x1f\x8b") {
-        return Err(Error::new(if data.is_empty() { "EOF" } else { "gzip: invalid header" }));
+        return Err(Error::new(match data.len() {
+            0 => "EOF",
+            1..GZIP_HEADER => "unexpected EOF",
+            _ => "gzip: invalid header",
+        }));
     }
     let mut unpacker = Unpacker { helm, limits, remaining: limits.chart_bytes, files: Vec::new() };
     // A bound of its own for headers and padding, so that an archive of endless empty entries ends as well.
@@ -38,6 +42,9 @@ pub fn unpack(data: &[u8], helm: Helm, limits: &Limits) -> Result<Vec<File>, Err
     }
     Ok(unpacker.files)
 }
+
+/// Bytes of the shortest header.
+const GZIP_HEADER: usize = 10;
 
 /// Whether what one Helm version unpacked is what another would: only single files may be too large for it.
 #[must_use]
@@ -298,7 +305,8 @@ mod tests {
         ] {
             assert_eq!(message(&pack(&[(path, b"")])), expected, "{path}");
         }
-        assert_eq!(message(b"no gzip"), "gzip: invalid header");
+        assert_eq!(message(b"no archive"), "gzip: invalid header");
+        assert_eq!(message(b"no gzip"), "unexpected EOF");
         assert_eq!(message(&pack(&[])), "no files in chart archive");
     }
 

@@ -27,10 +27,15 @@ pub(super) fn load(files: Vec<File>, helm: Helm, limits: &Limits, depth: usize) 
     for file in files.iter().filter(|file| file.path == "Chart.yaml") {
         loader.read_metadata(file)?;
     }
-    for file in files {
-        loader.sort(file)?;
+    let loaded = files.into_iter().try_for_each(|file| loader.sort(file)).and_then(|()| loader.finish(depth));
+    let mut notices = loader.notices.into_lines();
+    match loaded {
+        Ok(()) => Ok(Chart { notices, ..loader.chart }),
+        Err(error) => {
+            notices.extend(error.notices);
+            Err(Error { notices, ..error })
+        }
     }
-    loader.finish(depth)
 }
 
 struct Loader<'a> {
@@ -120,7 +125,7 @@ impl Loader<'_> {
         Ok(())
     }
 
-    fn finish(mut self, depth: usize) -> Result<Chart, Error> {
+    fn finish(&mut self, depth: usize) -> Result<(), Error> {
         let draft = self.draft.take().ok_or_else(|| Error::new("Chart.yaml file is missing"))?;
         self.chart.metadata = draft.validate()?;
         for (name, files) in std::mem::take(&mut self.subcharts) {
@@ -135,8 +140,7 @@ impl Loader<'_> {
             self.notices.extend(&subchart.notices);
             self.chart.dependencies.push(subchart);
         }
-        self.chart.notices = self.notices.into_lines();
-        Ok(self.chart)
+        Ok(())
     }
 
     fn subchart(&self, name: &str, files: Vec<File>, depth: usize) -> Result<Chart, Broken> {

@@ -99,7 +99,7 @@ impl Draft {
             "annotations" => go_json::string_map(value, place)?.map(Value::Object),
             "maintainers" => self.maintainers(value, helm)?,
             "dependencies" => {
-                self.dependencies = dependencies(value, helm)?;
+                self.dependencies = dependencies(value, helm, std::mem::take(&mut self.dependencies))?;
                 None
             }
             _ => go_json::strings(value, place)?.map(Value::from),
@@ -168,16 +168,22 @@ fn maintainer(map: &Map<String, Value>) -> Result<Value, Error> {
     Ok(Value::Object(person))
 }
 
-fn dependencies(value: &Value, helm: Helm) -> Result<Vec<Option<Dependency>>, Error> {
+/// Go fills entries that are there already, those of Chart.yaml when it reads requirements.yaml.
+fn dependencies(
+    value: &Value,
+    helm: Helm,
+    known: Vec<Option<Dependency>>,
+) -> Result<Vec<Option<Dependency>>, Error> {
     let wanted = format!("{}.Dependency", package(helm));
     let place = Place::new("Metadata", "dependencies");
     match value {
         Value::Null => Ok(Vec::new()),
         Value::Array(items) => items
             .iter()
-            .map(|item| match item {
+            .zip(known.into_iter().chain(std::iter::repeat(None)))
+            .map(|(item, known)| match item {
                 Value::Null => Ok(None),
-                Value::Object(map) => dependency(map).map(Some),
+                Value::Object(map) => dependency(map, known.unwrap_or_default()).map(Some),
                 other => Err(place.refuse(other, &wanted)),
             })
             .collect(),
@@ -185,10 +191,9 @@ fn dependencies(value: &Value, helm: Helm) -> Result<Vec<Option<Dependency>>, Er
     }
 }
 
-fn dependency(map: &Map<String, Value>) -> Result<Dependency, Error> {
+fn dependency(map: &Map<String, Value>, mut entry: Dependency) -> Result<Dependency, Error> {
     const NAMES: &[&str] =
         &["name", "version", "repository", "condition", "tags", "enabled", "import-values", "alias"];
-    let mut entry = Dependency::default();
     for (key, value) in map {
         let Some(name) = go_json::field(NAMES, key) else { continue };
         let path = format!("dependencies.{name}");

@@ -37,19 +37,21 @@ pub type Values = Map<String, Value>;
 pub struct Error {
     /// The text.
     pub message: String,
+    /// What Helm printed before, complete lines.
+    pub notices: Vec<String>,
 }
 
 impl Error {
     /// An error with the given text.
     #[must_use]
     pub fn new(message: impl Into<String>) -> Self {
-        Self { message: message.into() }
+        Self { message: message.into(), notices: Vec::new() }
     }
 
     /// The same error with a prefix, as Go wraps errors.
     #[must_use]
     pub fn wrap(self, context: &str) -> Self {
-        Self { message: format!("{context}: {}", self.message) }
+        Self { message: format!("{context}: {}", self.message), ..self }
     }
 }
 

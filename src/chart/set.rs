@@ -4,6 +4,7 @@ use serde_json::{Map, Value};
 
 use super::helm::Helm;
 use crate::go::quote;
+use crate::go::quote::{Escape, quote_rune};
 use crate::yaml::json;
 
 /// Largest list index (Helm's `MaxIndex`).
@@ -49,6 +50,12 @@ pub fn parse_into(
             Err(Stop::Error(message) | Stop::Panic(message)) => return Err(message),
         }
     }
+}
+
+/// Go's `%q` of a text that is held as a list of runes.
+fn quote_runes(text: &str) -> String {
+    let runes: Vec<_> = text.chars().map(|c| quote_rune(u32::from(c), Escape::Unprintable)).collect();
+    format!("[{}]", runes.join(" "))
 }
 
 /// Why parsing stopped.
@@ -284,7 +291,7 @@ impl Parser<'_> {
         };
         match self.until(&['[', '.', '=']) {
             (text, _) if !text.is_empty() => {
-                let message = format!("unexpected data at end of array index: {}", quote(&text));
+                let message = format!("unexpected data at end of array index: {}", quote_runes(&text));
                 (Some(list), Err(Stop::Error(message)))
             }
             (_, Some('=')) => self.item_value(list, place),

@@ -22,16 +22,17 @@ pub fn decode(text: &[u8], helm: Helm, limits: &Limits) -> Result<Values, Error>
         return yaml::to_values(text, limits).map_err(|error| Error::new(error.message));
     }
     let mut values = Values::new();
-    for document in stream(text)? {
+    let (documents, end) = stream(text);
+    for document in documents {
         let next = yaml::to_values(&document, limits)
             .map_err(|error| Error::new(format!("cannot unmarshal yaml document: {error}")))?;
         overlay(&mut values, next);
     }
-    Ok(values)
+    end.map(|()| values)
 }
 
-/// Splits a stream as the reader of `k8s.io/apimachinery` `pkg/util/yaml` does.
-fn stream(text: &[u8]) -> Result<Vec<Vec<u8>>, Error> {
+/// Splits a stream as the reader of `k8s.io/apimachinery` `pkg/util/yaml` does: the documents, and why there are no more.
+fn stream(text: &[u8]) -> (Vec<Vec<u8>>, Result<(), Error>) {
     let (mut documents, mut current) = (Vec::new(), Vec::new());
     for line in text.split_inclusive(|byte| *byte == b'\n') {
         let line = line.strip_suffix(b"\n").unwrap_or(line);
@@ -40,7 +41,7 @@ fn stream(text: &[u8]) -> Result<Vec<Vec<u8>>, Error> {
             let rest = String::from_utf8_lossy(rest).trim().to_owned();
             if !rest.is_empty() && !rest.starts_with('#') {
                 let message = format!("error reading yaml document: invalid Yaml document separator: {rest}");
-                return Err(Error::new(message));
+                return (documents, Err(Error::new(message)));
             }
             if !current.is_empty() {
                 documents.push(std::mem::take(&mut current));
@@ -53,7 +54,7 @@ fn stream(text: &[u8]) -> Result<Vec<Vec<u8>>, Error> {
     if !current.is_empty() {
         documents.push(current);
     }
-    Ok(documents)
+    (documents, Ok(()))
 }
 
 /// Lays one values file over another: maps are merged, everything else is replaced.

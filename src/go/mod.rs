@@ -1,6 +1,7 @@
-//! What of Go others rest on: runes and string literals, as packages `unicode`, `utf8` and `strconv` have them, and durations.
+//! What of Go others rest on: runes and string literals, as packages `unicode`, `utf8` and `strconv` have them, durations and regular expressions.
 
 pub mod duration;
+pub(crate) mod pattern;
 pub mod quote;
 mod unicode;
 

@@ -52,7 +52,7 @@ impl Error {
 
 impl From<crate::chart::Error> for Error {
     fn from(error: crate::chart::Error) -> Self {
-        Self::before(error.message)
+        Self { warnings: error.notices, ..Self::before(error.message) }
     }
 }
 

@@ -10,7 +10,7 @@ use crate::yaml;
 
 use super::durations;
 use super::error::WARNING;
-use super::toml_text;
+use super::{toml_read, toml_text};
 
 /// How often a name may be included inside itself (Helm's `recursionMaxNums`).
 const INCLUDE_DEPTH: u64 = 1_000;
@@ -55,28 +55,28 @@ pub fn registry(helm: Helm) -> Registry {
     families.into_iter().filter(|(has, _)| *has).fold(registry, |all, (_, family)| all.with(family))
 }
 
-fn include(engine: &mut dyn Engine, name: &Value, data: &Value) -> Result<GoStr, Fault> {
-    let name = name.as_str().cloned().unwrap_or_else(|| GoStr::from(""));
-    let depth = engine.counter(&name);
+fn include(engine: &mut dyn Engine, name: &[u8], data: &Value) -> Result<GoStr, Fault> {
+    let name = &GoStr::from(name);
+    let depth = engine.counter(name);
     if *depth > INCLUDE_DEPTH {
         return Err(Fault::new(format!(
             "rendering template has a nested reference name: {name}: unable to execute template"
         )));
     }
     *depth += 1;
-    let result = engine.execute(&name, data);
-    let depth = engine.counter(&name);
+    let result = engine.execute(name, data);
+    let depth = engine.counter(name);
     *depth = depth.saturating_sub(1);
     result.map_err(Fault::from)
 }
 
-fn tpl(engine: &mut dyn Engine, text: &Value, data: &Value) -> Result<GoStr, Fault> {
-    let text = text.as_str().cloned().unwrap_or_else(|| GoStr::from(""));
-    match engine.execute_text(&text, data) {
+fn tpl(engine: &mut dyn Engine, text: &[u8], data: &Value) -> Result<GoStr, Fault> {
+    let text = &GoStr::from(text);
+    match engine.execute_text(text, data) {
         Ok(out) => Ok(without_no_value(out)),
         Err(error) if error.stage == Stage::Limit => Err(Fault::from(error)),
         Err(error) => {
-            let quoted = crate::go::quote(&text);
+            let quoted = crate::go::quote(text);
             let words = match error.stage {
                 Stage::Parse => format!("cannot parse template {quoted}: "),
                 _ => format!("error during tpl function execution for {quoted}: "),
@@ -158,12 +158,26 @@ fn must_to_yaml(value: &Value) -> Result<String, Fault> {
 }
 
 fn to_yaml_pretty(value: &Value) -> String {
-    let Ok(json) = value.to_json() else { return String::new() };
+    let Ok(json) = numbered(value) else { return String::new() };
     let mut text = yaml::from_json_indented(&json, 2);
     if text.ends_with('\n') {
         text.pop();
     }
     text
+}
+
+/// What yaml.v3 sees of a value: bytes are a list of numbers to it.
+fn numbered(value: &Value) -> Result<serde_json::Value, Fault> {
+    match value {
+        Value::Bytes(bytes) => Ok(bytes.iter().copied().collect()),
+        Value::List(list) => list.iter().map(numbered).collect(),
+        Value::Map(map) => map
+            .snapshot()
+            .iter()
+            .map(|(key, value)| Ok((key.lossy().into_owned(), numbered(value)?)))
+            .collect(),
+        other => other.to_json(),
+    }
 }
 
 /// A map whose only entry tells what went wrong.
@@ -242,17 +256,17 @@ fn refused_json(value: &serde_json::Value, wanted: &str) -> String {
 }
 
 /// TOML, or the error's text.
-fn to_toml(value: &Value) -> String {
-    must_to_toml(value).unwrap_or_else(|fault| fault.message)
+fn to_toml(value: &Value) -> Result<String, Fault> {
+    match must_to_toml(value) {
+        Err(fault) if !matches!(value, Value::Nil) => Ok(fault.message),
+        written => written,
+    }
 }
 
 fn must_to_toml(value: &Value) -> Result<String, Fault> {
     toml_text::encode(value)
 }
 
-fn from_toml(text: &str) -> Map {
-    match toml_text::decode(text) {
-        Ok(map) => map,
-        Err(message) => error_map(&message),
-    }
+fn from_toml(text: &[u8]) -> Result<Map, Fault> {
+    Ok(toml_read::decode(text)?.unwrap_or_else(|message| error_map(&message)))
 }

@@ -65,7 +65,11 @@ impl Head {
 
     fn metadata(&mut self, value: &Value) -> Result<(), Error> {
         let map = match value {
-            Value::Null => return Ok(()),
+            // Go forgets what stood under the same name in other letters.
+            Value::Null => {
+                self.annotations.clear();
+                return Ok(());
+            }
             Value::Object(map) => map,
             other => return Err(Place::new("SimpleHead", "metadata").refuse(other, METADATA_TYPE)),
         };
@@ -83,6 +87,9 @@ impl Head {
 
     fn annotate(&mut self, value: &Value) -> Result<(), Error> {
         let annotations = go_json::string_map(value, Place::new("", "metadata.annotations"))?;
+        if annotations.is_none() {
+            self.annotations.clear();
+        }
         for (key, value) in annotations.into_iter().flatten() {
             self.annotations.insert(key, value.as_str().unwrap_or_default().to_owned());
         }
@@ -107,6 +114,16 @@ mod tests {
         ] {
             let error = Head::read(&object, Helm::V4).unwrap_err();
             assert_eq!(error.message, format!("{prefix}{expected}"));
+        }
+    }
+
+    #[test]
+    fn null_takes_back_what_other_spellings_gave() {
+        for object in [
+            serde_json::json!({"Metadata": {"annotations": {"a": "b"}}, "metadata": null}),
+            serde_json::json!({"metadata": {"Annotations": {"a": "b"}, "annotations": null}}),
+        ] {
+            assert_eq!(Head::read(&object, Helm::V3).unwrap(), Head::default(), "{object}");
         }
     }
 

@@ -148,9 +148,16 @@ pub(super) fn sort(
     });
     let mut sorter = Sorter { helm, limits, generic: Vec::new(), hooks: Vec::new(), notices: Vec::new() };
     for ((path, text), head) in documents.into_iter().zip(heads) {
-        let head = head.map_err(|error| error.wrap(&format!("YAML parse error on {path}")))?;
-        let text = files.get(path).map_or_else(|| text.into(), |file| Excerpt::of(&file.shown, text));
-        sorter.take(path, text, head);
+        match head {
+            Ok(head) => {
+                let text = files.get(path).map_or_else(|| text.into(), |file| Excerpt::of(&file.shown, text));
+                sorter.take(path, text, head);
+            }
+            Err(error) => {
+                let error = error.wrap(&format!("YAML parse error on {path}"));
+                return Err(Error { notices: sorter.notices, ..error });
+            }
+        }
     }
     Ok(sorter.finish())
 }
@@ -331,7 +338,8 @@ fn split_by_blanks(text: &str, keeps_end: bool) -> Vec<&str> {
         rest = trim_start_ascii(after.get("\n---".len()..).unwrap_or_default());
     }
     documents.push(rest);
-    documents.into_iter().map(trim).filter(|document| !document.trim().is_empty()).collect()
+    // What is left of blanks that the separator does not take is a document all the same.
+    documents.into_iter().filter(|document| !document.is_empty()).map(trim).collect()
 }
 
 /// The separator `(?m)^---[ \t]*`.

@@ -21,6 +21,7 @@ mod parallel;
 mod pipeline;
 pub mod print;
 mod templates;
+mod toml_read;
 mod toml_text;
 
 use std::sync::Arc;

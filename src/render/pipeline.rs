@@ -34,7 +34,10 @@ impl<'a> Pipeline<'a> {
         self.notices.extend(&chart.notices);
         match self.steps(chart, config) {
             Ok(render) => Ok(Render { warnings: self.notices.into_lines(), ..render }),
-            Err(error) => Err(Error { warnings: self.notices.into_lines(), ..error }),
+            Err(mut error) => {
+                self.notices.extend(&std::mem::take(&mut error.warnings));
+                Err(Error { warnings: self.notices.into_lines(), ..error })
+            }
         }
     }
 
@@ -55,7 +58,7 @@ impl<'a> Pipeline<'a> {
         let notes = take_notes(&mut rendered, &chart);
         let sorted =
             manifests::sort(&rendered, self.helm, &self.options.limits, self.options.checked.as_deref())
-                .map_err(|error| Error::rendering(error.message))?;
+                .map_err(|error| Error { rendering: true, ..error.into() })?;
         self.notices.extend(&sorted.notices);
         Ok(Render {
             crds: self.crds(&chart),

@@ -1,4 +1,4 @@
-//! TOML as Helm's `toToml` and `fromToml` write and read it.
+//! TOML as Helm's `toToml` writes it.
 //!
 //! The form is that of BurntSushi/toml v1.6 `encode.go`: sorted keys, plain entries before tables, two spaces per level.
 
@@ -7,18 +7,10 @@ use crate::limits::stack::levels;
 use crate::template::funcs::Fault;
 use crate::template::object::Field;
 use crate::template::stack;
-use crate::template::types::{SliceType, Type};
-use crate::template::value::{GoStr, List, Map, Value};
+use crate::template::value::{GoStr, List, Value};
 
 /// Keys with their values, in order.
 type Entries = Vec<(GoStr, Value)>;
-
-/// `[]map[string]interface {}`, which arrays of tables decode to.
-static TABLES: SliceType = SliceType {
-    name: "[]map[string]interface {}",
-    elem: Type::Map(&crate::template::types::DICT),
-    methods: &[],
-};
 
 /// Most that is written, in bytes: each table names all that are above it, so that depth counts twice.
 const MOST: usize = 1 << 30;
@@ -28,39 +20,12 @@ const MOST: usize = 1 << 30;
 /// # Errors
 /// In the library's words: nil in an array, tables without a key.
 pub(super) fn encode(value: &Value) -> Result<String, Fault> {
+    if matches!(value, Value::Nil) {
+        return Err(Fault::new("reflect: call of reflect.Value.Type on zero Value"));
+    }
     let mut encoder = Encoder { out: String::new(), path: String::new(), depth: 0, inner: 0 };
     encoder.encode(None, value)?;
     Ok(encoder.out)
-}
-
-/// Reads a document.
-///
-/// # Errors
-/// What is wrong with it.
-pub(super) fn decode(text: &str) -> Result<Map, String> {
-    let table: toml::Table =
-        text.parse().map_err(|error: toml::de::Error| format!("toml: {}", error.message()))?;
-    Ok(decode_table(&table))
-}
-
-fn decode_table(table: &toml::Table) -> Map {
-    table.iter().map(|(key, value)| (key.as_str(), decode_value(value))).collect()
-}
-
-fn decode_value(value: &toml::Value) -> Value {
-    match value {
-        toml::Value::String(text) => Value::str(text.as_str()),
-        toml::Value::Integer(number) => Value::Int64(*number),
-        toml::Value::Float(number) => Value::Float(*number),
-        toml::Value::Boolean(flag) => Value::Bool(*flag),
-        toml::Value::Datetime(time) => Value::str(time.to_string()),
-        toml::Value::Array(items) => {
-            let tables = !items.is_empty() && items.iter().all(toml::Value::is_table);
-            let values = items.iter().map(decode_value).collect();
-            if tables { Value::List(List::new(&TABLES, values)) } else { Value::list(values) }
-        }
-        toml::Value::Table(table) => Value::Map(decode_table(table)),
-    }
 }
 
 /// What an entry is for the order of output.
@@ -180,6 +145,9 @@ impl Encoder {
                 self.out.push_str(&format!("[{}]", items.join(", ")));
             }
             Value::List(list) => return self.deeper(|encoder| encoder.array(list)),
+            Value::Object(object) if object.type_name() == "time.Time" => {
+                self.out.push_str(&crate::template::funcs::toml_time(value));
+            }
             Value::Object(object) if object.type_name() == "time.Duration" => {
                 self.quoted(&GoStr::from(object.text().unwrap_or_default()));
             }
@@ -207,6 +175,7 @@ impl Encoder {
 
     fn array(&mut self, list: &List) -> Result<(), Fault> {
         self.out.push('[');
+        shape(&Value::List(list.clone()))?;
         for (index, item) in list.iter().enumerate() {
             if index > 0 {
                 self.out.push_str(", ");
@@ -219,18 +188,24 @@ impl Encoder {
 
     fn inline(&mut self, entries: &[(GoStr, Value)]) -> Result<(), Fault> {
         self.out.push('{');
-        let mut first = true;
+        let mut sorted = Vec::new();
         for tables in [false, true] {
             for (name, value) in entries {
-                if matches!(value, Value::Nil) || is_table(value)? != tables {
-                    continue;
+                if is_table(value)? == tables {
+                    sorted.push((name, value));
                 }
-                if !std::mem::take(&mut first) {
-                    self.out.push_str(", ");
-                }
-                self.out.push_str(&bare_or_quoted(name));
-                self.out.push_str(" = ");
-                self.element(value)?;
+            }
+        }
+        for (index, (name, value)) in sorted.iter().enumerate() {
+            if shape(value)? == Shape::Nil {
+                continue;
+            }
+            self.out.push_str(&bare_or_quoted(name));
+            self.out.push_str(" = ");
+            self.element(value)?;
+            // Go leaves out what is nil, not the comma before it.
+            if index + 1 < sorted.len() {
+                self.out.push_str(", ");
             }
         }
         self.out.push('}');
@@ -270,7 +245,9 @@ fn shape(value: &Value) -> Result<Shape, Fault> {
         Value::Nil => Shape::Nil,
         Value::Map(map) if map.is_nil() => Shape::Nil,
         Value::Map(_) => Shape::Table,
-        Value::Object(object) if object.number().is_some() => Shape::Plain,
+        Value::Object(object) if object.number().is_some() || object.type_name() == "time.Time" => {
+            Shape::Plain
+        }
         Value::Object(object) => {
             if object.is_nil() {
                 Shape::Nil
@@ -280,11 +257,14 @@ fn shape(value: &Value) -> Result<Shape, Fault> {
         }
         Value::List(list) if list.is_nil() => Shape::Nil,
         Value::List(list) => {
-            if list.iter().any(|item| matches!(item, Value::Nil)) {
-                return Err(Fault::new("toml: cannot encode array with nil element"));
+            let mut tables = !list.is_empty();
+            for item in list.iter() {
+                match shape(item)? {
+                    Shape::Nil => return Err(Fault::new("toml: cannot encode array with nil element")),
+                    inner => tables &= inner == Shape::Table,
+                }
             }
-            let all = list.iter().all(|item| matches!(item, Value::Map(_) | Value::Object(_)));
-            if all && !list.is_empty() { Shape::Tables } else { Shape::Plain }
+            if tables { Shape::Tables } else { Shape::Plain }
         }
         _ => Shape::Plain,
     })
@@ -299,7 +279,7 @@ fn bare_or_quoted(name: &GoStr) -> String {
     if !name.is_empty() && name.iter().all(bare) { name.lossy().into_owned() } else { quote(&name.lossy()) }
 }
 
-fn quote(text: &str) -> String {
+pub(super) fn quote(text: &str) -> String {
     let mut out = String::from("\"");
     for c in text.chars() {
         match c {
@@ -346,6 +326,13 @@ mod tests {
             text,
             "d = true\n\n[a]\n  b = 1\n  c = \"x\"\n  [a.deep]\n    y = [1, 2]\n\n[[list]]\n  k = 1\n\n[[list]]\n  k = 2\n"
         );
+    }
+
+    #[test]
+    fn a_comma_stands_before_what_is_left_out() {
+        let json = serde_json::json!({"v": ["x", {"a": 1, "b": null}, {"a": null}, {"a": null, "b": 2}]});
+        let text = encode(&Value::from_json_exact(&json)).unwrap();
+        assert_eq!(text, "v = [\"x\", {a = 1, }, {}, {b = 2}]\n");
     }
 
     #[test]

@@ -392,6 +392,9 @@ impl<'s> Exec<'s> {
                 }
                 None => {
                     let shown = self.show(frame, &other)?;
+                    // Go looks behind the pointer first.
+                    let pointer = matches!(other, Value::Object(_));
+                    let shown = shown.strip_prefix('&').filter(|_| pointer).unwrap_or(&shown);
                     frame.error(format!("range can't iterate over {shown}"))
                 }
             },

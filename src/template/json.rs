@@ -64,6 +64,9 @@ fn encode(value: &Value, depth: usize) -> Result<Json, Fault> {
         Value::List(list) => encode_list(list, depth)?,
         Value::Map(map) => encode_map(map, depth)?,
         Value::Object(object) if object.is_nil() => Json::Null,
+        Value::Object(object) if value.kind() == "complex128" => {
+            return Err(Fault::new(format!("json: unsupported type: {}", object.type_name())));
+        }
         Value::Object(object) if let Some(number) = object.number() => encode(number, depth)?,
         Value::Object(object) if let Some(text) = written(object.as_ref()) => {
             Json::from(text.map_err(|why| {

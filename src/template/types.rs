@@ -103,6 +103,7 @@ impl Type {
             Self::Interface => "interface",
             Self::Bytes | Self::Slice(_) => "slice",
             Self::Map(_) => "map",
+            Self::Object("complex128") => "complex128",
             Self::Object(name) if name.starts_with('*') => "ptr",
             Self::Object(_) | Self::Reflect => "struct",
             Self::Func => "func",

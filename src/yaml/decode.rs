@@ -13,11 +13,14 @@ use super::number;
 use super::parser::{Document, Node, Shape};
 use super::problem::Problem;
 use super::resolve::{self, Scalar};
-use super::syntax;
+use super::syntax::{self, Shown};
 use crate::limits::Limits;
 
 /// Stands in the tree for a float that JSON can't hold, until the whole document is read.
 const NOT_FINITE: &str = "\0not finite: ";
+
+/// Begins a key that JSON has no text for, and its value, which names the node of what Go has there.
+const NO_TEXT: &str = "\0no text: ";
 
 const BINARY_TAG: &str = "tag:yaml.org,2002:binary";
 const MERGE_TAG: &str = "tag:yaml.org,2002:merge";
@@ -44,7 +47,8 @@ trait Target: Sized {
     fn scalar(scalar: &Resolved<'_>, floats: bool) -> Self;
     fn list(items: Vec<Self>) -> Self;
     fn map(map: Self::Map) -> Self;
-    fn insert(map: &mut Self::Map, key: &Key<'_>, value: Self);
+    /// `index` is the value's node.
+    fn insert(map: &mut Self::Map, key: &Key<'_>, value: Self, index: u32);
 }
 
 impl Target for Value {
@@ -75,10 +79,40 @@ impl Target for Value {
         Self::Object(map)
     }
 
-    fn insert(map: &mut Self::Map, key: &Key<'_>, value: Self) {
-        if let Some(text) = key_text(key) {
-            map.insert(text.into_owned(), value);
+    fn insert(map: &mut Self::Map, key: &Key<'_>, value: Self, index: u32) {
+        match key_text(key) {
+            Some(text) => map.insert(text.into_owned(), value),
+            None => map.insert(format!("{NO_TEXT}{}", refused_key(key)), format!("{NO_TEXT}{index}").into()),
+        };
+    }
+}
+
+impl Target for Shown {
+    type Map = Vec<(Self, Self)>;
+
+    fn scalar(scalar: &Resolved<'_>, _: bool) -> Self {
+        match *scalar {
+            Resolved::Bytes(ref bytes) => Self::of_text(&go_string(bytes)),
+            Resolved::Scalar(ref scalar) => Self::of_scalar(scalar),
         }
+    }
+
+    fn list(items: Vec<Self>) -> Self {
+        Self::List(items)
+    }
+
+    fn map(map: Self::Map) -> Self {
+        Self::of_map(map)
+    }
+
+    fn insert(map: &mut Self::Map, key: &Key<'_>, value: Self, _: u32) {
+        let key = match key {
+            Key::Text(text) => Self::of_text(text),
+            Key::Other(scalar) => Self::of_scalar(scalar),
+            Key::Collection => return,
+        };
+        map.retain(|(known, _)| *known != key);
+        map.push((key, value));
     }
 }
 
@@ -89,7 +123,7 @@ impl Target for () {
     fn scalar(_: &Resolved<'_>, _: bool) {}
     fn list(_: Vec<Self>) {}
     fn map((): ()) {}
-    fn insert((): &mut (), _: &Key<'_>, (): ()) {}
+    fn insert((): &mut (), _: &Key<'_>, (): (), _: u32) {}
 }
 
 /// A key of a mapping.
@@ -114,7 +148,8 @@ pub(super) struct Decoder<'d, 'a> {
     following: Vec<u32>,
     duplicates: Vec<String>,
     duplicate_line: u32,
-    conversion: Option<Problem>,
+    /// Whether there is a key that JSON has no text for.
+    keys_without_text: bool,
     /// Names of floats that JSON can't hold, each with the line where it was first met.
     not_finite: Vec<(&'static str, u32)>,
 }
@@ -133,7 +168,7 @@ impl<'d, 'a> Decoder<'d, 'a> {
             following: Vec::new(),
             duplicates: Vec::new(),
             duplicate_line: 0,
-            conversion: None,
+            keys_without_text: false,
             not_finite: Vec::new(),
         }
     }
@@ -148,17 +183,24 @@ impl<'d, 'a> Decoder<'d, 'a> {
             let text = format!("unmarshal errors:\n  {}", self.duplicates.join("\n  "));
             return Err(Problem::unnumbered(text, self.duplicate_line));
         }
-        if let Some(problem) = self.conversion {
-            return Err(problem);
+        if self.not_finite.is_empty() && !self.keys_without_text {
+            return Ok(value);
         }
-        if self.not_finite.is_empty() { Ok(value) } else { self.refuse_not_finite(value) }
+        self.refuse_what_json_lacks(value)
     }
 
-    /// Names the first float that JSON can't hold; where parts were left out, it may be in one of them.
-    fn refuse_not_finite(mut self, value: Value) -> Result<Value, Problem> {
+    /// Names the first key or float that JSON can't hold; where parts were left out, it may be in one of them. What a
+    /// later key of the same name replaced is gone.
+    fn refuse_what_json_lacks(mut self, value: Value) -> Result<Value, Problem> {
         if self.mode.wanted.take().is_some() {
-            (self.decoded, self.through_aliases, self.not_finite) = (1, 0, Vec::new());
+            (self.decoded, self.through_aliases) = (1, 0);
+            (self.keys_without_text, self.not_finite) = (false, Vec::new());
             return self.root();
+        }
+        if self.keys_without_text
+            && let Some((key, index)) = first_key_without_text(&value)
+        {
+            return Err(self.refuse_key(&key, index));
         }
         match first_not_finite(&value) {
             Some(name) => {
@@ -288,7 +330,7 @@ impl<'d, 'a> Decoder<'d, 'a> {
     fn plain_key(&mut self, index: u32) -> Result<Key<'d>, Problem> {
         let key = self.key(index)?;
         if matches!(key, Key::Collection) {
-            let text = format!("invalid map key: {}", syntax::of_node(self.document, index));
+            let text = format!("invalid map key: {}", self.shown(index));
             return Err(Problem::unnumbered(text, self.node(index)?.line));
         }
         Ok(key)
@@ -305,11 +347,9 @@ impl<'d, 'a> Decoder<'d, 'a> {
         if self.mode.strict && !self.first_time(key, index, seen)? {
             return Ok(());
         }
-        if !has_text(key) {
-            return self.refuse_key(key, index);
-        }
+        self.keys_without_text |= !has_text(key);
         if let Some(value) = value {
-            T::insert(map, key, value);
+            T::insert(map, key, value, index);
         }
         Ok(())
     }
@@ -333,19 +373,17 @@ impl<'d, 'a> Decoder<'d, 'a> {
         Ok(false)
     }
 
-    /// Remembers the first key that JSON has no text for.
-    fn refuse_key(&mut self, key: &Key<'_>, value: u32) -> Result<(), Problem> {
-        let (kind, shown) = match key {
-            Key::Other(scalar @ Scalar::Uint(_)) => ("uint64", syntax::of_scalar(scalar)),
-            _ => ("%!s(<nil>)", "<nil>".to_owned()),
-        };
-        let text = format!(
-            "unsupported map key of type: {kind}, key: {shown}, value: {}",
-            syntax::of_node(self.document, value)
-        );
-        let line = self.node(value)?.line;
-        self.conversion.get_or_insert_with(|| Problem::converter(text, line));
-        Ok(())
+    /// What is said of a key that JSON has no text for.
+    fn refuse_key(&mut self, key: &str, value: u32) -> Problem {
+        let shown = self.shown(value);
+        let line = self.node(value).map_or(0, |node| node.line);
+        Problem::converter(format!("unsupported map key of type: {key}, value: {shown}"), line)
+    }
+
+    /// A node in Go's syntax, all of it; it has been decoded before.
+    fn shown(&mut self, index: u32) -> String {
+        self.mode.wanted = None;
+        self.value::<Shown>(index).map_or_else(|_| "…".to_owned(), |shown| shown.alone())
     }
 
     fn key(&mut self, index: u32) -> Result<Key<'d>, Problem> {
@@ -468,6 +506,26 @@ fn key_text<'k>(key: &'k Key<'_>) -> Option<Cow<'k, str>> {
         Key::Other(Scalar::Text(text) | Scalar::Timestamp(text)) => Cow::Borrowed(text),
         Key::Other(Scalar::Null | Scalar::Uint(_)) | Key::Collection => return None,
     })
+}
+
+/// Type and text of a key that JSON has no text for.
+fn refused_key(key: &Key<'_>) -> String {
+    match key {
+        Key::Other(scalar @ Scalar::Uint(_)) => format!("uint64, key: {}", syntax::of_scalar(scalar)),
+        _ => "%!s(<nil>), key: <nil>".to_owned(),
+    }
+}
+
+/// The first key, in the order of JSON, that JSON has no text for, and the node of its value.
+fn first_key_without_text(value: &Value) -> Option<(String, u32)> {
+    let Value::Object(map) = value else {
+        return value.as_array()?.iter().find_map(first_key_without_text);
+    };
+    let own = map.iter().find_map(|(key, value)| {
+        let node = value.as_str()?.strip_prefix(NO_TEXT)?.parse().ok()?;
+        Some((key.strip_prefix(NO_TEXT)?.to_owned(), node))
+    });
+    own.or_else(|| map.values().find_map(first_key_without_text))
 }
 
 const fn has_text(key: &Key<'_>) -> bool {

@@ -52,12 +52,15 @@ fn read_utf8(bytes: &[u8]) -> Input<'_> {
     match checked {
         Ok(text) => Input::new(Cow::Borrowed(text), None),
         Err((at, words)) => {
-            let cut = chunk_start(bytes, at);
+            // A character that the text's end cuts in two is noticed when somebody asks for it.
+            let cut = if words == INCOMPLETE { at } else { chunk_start(bytes, at) };
             let text = bytes.get(..cut).and_then(|b| std::str::from_utf8(b).ok()).unwrap_or("");
             Input::new(Cow::Borrowed(text), Some(words))
         }
     }
 }
+
+const INCOMPLETE: &str = "incomplete UTF-8 octet sequence";
 
 const CONTROL: &str = "control characters are not allowed";
 
@@ -78,7 +81,7 @@ fn chunk_start(bytes: &[u8], at: usize) -> usize {
 
 /// What is wrong with the first character of `bytes`.
 fn malformed(bytes: &[u8]) -> &'static str {
-    let Some(&lead) = bytes.first() else { return "incomplete UTF-8 octet sequence" };
+    let Some(&lead) = bytes.first() else { return INCOMPLETE };
     let (width, mut value) = match lead {
         0..=0x7F => (1, u32::from(lead)),
         0xC0..=0xDF => (2, u32::from(lead & 0x1F)),
@@ -87,7 +90,7 @@ fn malformed(bytes: &[u8]) -> &'static str {
         _ => return "invalid leading UTF-8 octet",
     };
     if bytes.len() < width {
-        return "incomplete UTF-8 octet sequence";
+        return INCOMPLETE;
     }
     for &octet in bytes.iter().take(width).skip(1) {
         if octet & 0xC0 != 0x80 {

@@ -66,6 +66,9 @@ struct SimpleKey {
     column: usize,
 }
 
+/// Characters that go-yaml wants to have read before it looks at the next token.
+const LOOK_AHEAD: usize = 4;
+
 /// Reads tokens on demand.
 pub(super) struct Scanner<'a> {
     pub(super) text: &'a str,
@@ -162,6 +165,7 @@ impl<'a> Scanner<'a> {
         self.skip_to_token();
         let column = self.column();
         self.unroll_indent(column as isize);
+        self.look_ahead()?;
         if self.at_end() {
             return self.fetch_stream_end();
         }
@@ -184,6 +188,14 @@ impl<'a> Scanner<'a> {
             b':' if self.flow_level > 0 || self.blank_or_end(1) => self.fetch_value(),
             _ => self.fetch_content(),
         }
+    }
+
+    /// Go wants to see four characters before it looks at one; where the text was cut short, it finds out here.
+    fn look_ahead(&self) -> Result<(), Problem> {
+        let Some(problem) = &self.cut_short else { return Ok(()) };
+        let rest = self.bytes.get(self.pos..).unwrap_or(&[]);
+        let characters = rest.iter().filter(|byte| **byte & 0xC0 != 0x80).take(LOOK_AHEAD).count();
+        if characters < LOOK_AHEAD { Err(problem.clone()) } else { Ok(()) }
     }
 
     /// Fetches scalars and their properties.

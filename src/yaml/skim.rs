@@ -418,7 +418,8 @@ mod tests {
             super::super::to_json(text.as_bytes(), &limits).unwrap_or_else(|error| panic!("{error}: {text}"));
         let quick = texts(&part);
         let part = super::super::to_json(part.as_bytes(), &limits).unwrap();
-        assert!(quick.is_none_or(|quick| quick == part), "{text}");
+        let same = |quick: Value| quick == part || part.is_null() && quick == serde_json::json!({});
+        assert!(quick.is_none_or(same), "{text}");
         whole.as_object_mut().unwrap().retain(|key, _| wanted(key));
         assert_eq!(part.as_object().cloned().unwrap_or_default(), *whole.as_object().unwrap(), "{text}");
         true
@@ -475,6 +476,9 @@ mod tests {
             "a: !t b",
             "a: [b]",
             "a: {b: c}",
+            ":",
+            ": a",
+            "a:\n- : b",
             "a: .inf",
             "a: -.Inf",
             "a:\tb",

@@ -1,8 +1,7 @@
 //! Values in Go's own syntax, `fmt`'s `%#v`, which messages of go-yaml show.
 
 use super::number;
-use super::parser::{Document, Shape};
-use super::resolve::{self, Scalar};
+use super::resolve::Scalar;
 use crate::go::quote;
 
 /// Longest text a message shows; Go would print all of it.
@@ -22,61 +21,92 @@ pub(super) fn of_scalar(scalar: &Scalar<'_>) -> String {
     }
 }
 
-/// A node with everything below it.
-pub(super) fn of_node(document: &Document<'_>, index: u32) -> String {
-    let mut out = String::new();
-    write_node(document, index, false, &mut out, 0);
-    out
+/// A value as messages show it, everything below it included.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Shown {
+    Nil,
+    /// The rank of its type among keys, and the text.
+    Scalar(u8, Place, String),
+    List(Vec<Self>),
+    Mapping(Vec<(Self, Self)>),
 }
 
-fn write_node(document: &Document<'_>, index: u32, inside: bool, out: &mut String, depth: usize) {
-    let Some(node) = document.node(index).filter(|_| out.len() < LONGEST && depth < 100) else {
-        out.push('…');
-        return;
-    };
-    match node.shape {
-        Shape::Alias(target) => write_node(document, target, inside, out, depth + 1),
-        Shape::Scalar => match scalar(document, index) {
-            Scalar::Null if inside => out.push_str("interface {}(nil)"),
-            scalar => out.push_str(&of_scalar(&scalar)),
-        },
-        Shape::Sequence => {
-            out.push_str("[]interface {}{");
-            for (nth, child) in document.children(index).enumerate() {
-                out.push_str(if nth > 0 { ", " } else { "" });
-                write_node(document, child, true, out, depth + 1);
-            }
-            out.push('}');
+/// Where a scalar stands among those of its type.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Place {
+    Text(String),
+    Number(i128),
+    /// A float by the order of its bits.
+    Float(i64),
+}
+
+impl Shown {
+    pub(super) fn of_text(text: &str) -> Self {
+        Self::Scalar(0, Place::Text(text.to_owned()), quote(text))
+    }
+
+    /// Go orders keys of several types by the types' addresses, which are these in Helm's programs.
+    pub(super) fn of_scalar(scalar: &Scalar<'_>) -> Self {
+        let (rank, place) = match scalar {
+            Scalar::Null => return Self::Nil,
+            Scalar::Text(text) | Scalar::Timestamp(text) => return Self::of_text(text),
+            Scalar::Uint(u) => (1, Place::Number(i128::from(*u))),
+            Scalar::Int(i) => (2, Place::Number(i128::from(*i))),
+            Scalar::Float(f) if f.is_nan() => (3, Place::Float(i64::MIN)),
+            Scalar::Float(f) => (3, Place::Float(order_of(*f))),
+            Scalar::Bool(b) => (4, Place::Number(i128::from(*b))),
+        };
+        Self::Scalar(rank, place, of_scalar(scalar))
+    }
+
+    /// Go prints maps in the order of their keys.
+    pub(super) fn of_map(mut entries: Vec<(Self, Self)>) -> Self {
+        entries.sort_by(|one, other| one.0.cmp(&other.0));
+        Self::Mapping(entries)
+    }
+
+    /// The text of a value that stands for itself.
+    pub(super) fn alone(&self) -> String {
+        let mut out = String::new();
+        match self {
+            Self::Nil => out.push_str("<nil>"),
+            shown => shown.write(&mut out, 0),
         }
-        Shape::Mapping => write_mapping(document, index, out, depth),
+        out
+    }
+
+    fn write(&self, out: &mut String, depth: usize) {
+        if out.len() >= LONGEST || depth >= 100 {
+            out.push('…');
+            return;
+        }
+        match self {
+            Self::Nil => out.push_str("interface {}(nil)"),
+            Self::Scalar(_, _, text) => out.push_str(text),
+            Self::List(items) => {
+                out.push_str("[]interface {}{");
+                for (nth, item) in items.iter().enumerate() {
+                    out.push_str(if nth > 0 { ", " } else { "" });
+                    item.write(out, depth + 1);
+                }
+                out.push('}');
+            }
+            Self::Mapping(entries) => {
+                out.push_str("map[interface {}]interface {}{");
+                for (nth, (key, value)) in entries.iter().enumerate() {
+                    out.push_str(if nth > 0 { ", " } else { "" });
+                    key.write(out, depth + 1);
+                    out.push(':');
+                    value.write(out, depth + 1);
+                }
+                out.push('}');
+            }
+        }
     }
 }
 
-fn scalar<'d>(document: &'d Document<'_>, index: u32) -> Scalar<'d> {
-    let Some(node) = document.node(index) else { return Scalar::Null };
-    match document.tag(node) {
-        "" if node.implicit => resolve::plain(&node.value),
-        "" => Scalar::Text(&node.value),
-        tag => resolve::tagged(tag, &node.value).ok().flatten().unwrap_or(Scalar::Text(&node.value)),
-    }
-}
-
-/// Go prints maps in the order of their keys.
-fn write_mapping(document: &Document<'_>, index: u32, out: &mut String, depth: usize) {
-    let mut entries = Vec::new();
-    let mut children = document.children(index);
-    while let (Some(key), Some(value)) = (children.next(), children.next()) {
-        let mut shown = String::new();
-        write_node(document, key, true, &mut shown, depth + 1);
-        entries.push((shown, value));
-    }
-    entries.sort_by(|a, b| a.0.cmp(&b.0));
-    out.push_str("map[interface {}]interface {}{");
-    for (nth, (key, value)) in entries.into_iter().enumerate() {
-        out.push_str(if nth > 0 { ", " } else { "" });
-        out.push_str(&key);
-        out.push(':');
-        write_node(document, value, true, out, depth + 1);
-    }
-    out.push('}');
+/// Floats in the order of numbers.
+const fn order_of(float: f64) -> i64 {
+    let bits = float.to_bits().cast_signed();
+    if bits < 0 { i64::MIN ^ !bits } else { bits }
 }

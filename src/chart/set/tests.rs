@@ -50,7 +50,7 @@ fn errors_are_helms() {
             "a=1,a.b=2",
             "unable to parse key: interface conversion: interface {} is int64, not map[string]interface {}",
         ),
-        ("a[0]x=1", "unexpected data at end of array index: \"x\""),
+        ("a[0]x=1", "unexpected data at end of array index: ['x']"),
     ] {
         assert_eq!(applied(text, Style::Typed, Helm::V4).unwrap_err(), expected, "{text}");
     }

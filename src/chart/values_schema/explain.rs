@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Map, Value};
 
-use super::format_words;
+use super::{format_words, patterns};
 use crate::chart::{Helm, go_text};
 
 /// Deepest chain of schemas, against references that go in circles.
@@ -24,8 +24,18 @@ pub(super) struct Explained {
 
 /// The reasons why values do not fit.
 pub(super) fn explain(schema: &Value, values: &Value, helm: Helm) -> Explained {
+    walk(schema, values, helm, false)
+}
+
+/// The reasons why a schema does not fit its metaschema, which looks at formats too.
+pub(super) fn explain_schema(metaschema: &Value, schema: &Value) -> Option<String> {
+    walk(metaschema, schema, Helm::V4, true).reasons
+}
+
+fn walk(schema: &Value, values: &Value, helm: Helm, formats: bool) -> Explained {
     let walk = Walk {
         root: schema,
+        formats,
         old: is_before_2019(schema),
         helm,
         way: RefCell::default(),
@@ -91,6 +101,8 @@ impl Problem {
 
 struct Walk<'s> {
     root: &'s Value,
+    /// Whether texts have to be what their format says; patterns are the only format that is looked at.
+    formats: bool,
     /// Drafts before 2019-09, where a reference hides everything beside it.
     old: bool,
     helm: Helm,
@@ -182,11 +194,23 @@ impl<'s> Walk<'s> {
         match value {
             Value::Object(object) => self.object(schema, object, &mut found, depth),
             Value::Array(items) => self.array(schema, items, &mut found, depth),
-            Value::String(text) => string(schema, text, &mut found),
+            Value::String(text) => {
+                string(schema, text, &mut found);
+                if self.formats && schema.get("format").is_some_and(|format| format == "regex") {
+                    found.problems.extend(patterns::unreadable(text).map(|words| Problem {
+                        place: place.to_owned(),
+                        kind: Kind::Words(words),
+                        causes: Vec::new(),
+                    }));
+                }
+            }
             Value::Number(number) => number_bounds(schema, number.as_f64().unwrap_or_default(), &mut found),
             Value::Null | Value::Bool(_) => {}
         }
         self.combined(schema, value, &mut found, depth);
+        if let Value::Object(object) = value {
+            self.left_over(schema, value, object, &mut found, depth);
+        }
         let (place, mut problems) = (place.to_owned(), found.problems);
         match problems.len() {
             0 | 1 => problems.pop(),
@@ -232,6 +256,7 @@ impl<'s> Walk<'s> {
             [one] => found.say(format!("missing property {}", quote(one))),
             more => found.say(format!("missing properties {}", quoted(more))),
         }
+        self.dependents(schema, object, &["dependencies"], found, depth);
         let mut extra = Vec::new();
         for (name, value) in object {
             if !self.property(schema, name, value, found, depth) {
@@ -241,7 +266,8 @@ impl<'s> Walk<'s> {
         if !extra.is_empty() {
             found.say(format!("additional properties {} not allowed", quoted(&extra)));
         }
-        self.dependents(schema, object, found, depth);
+        self.names(schema, object, found, depth);
+        self.dependents(schema, object, &["dependentSchemas", "dependentRequired"], found, depth);
     }
 
     /// Checks one property; `false` when it is one too many.
@@ -272,14 +298,75 @@ impl<'s> Walk<'s> {
         }
     }
 
-    fn dependents(
+    /// Properties that nothing else in the schema speaks of.
+    fn left_over(
+        &self,
+        schema: &'s Map<String, Value>,
+        whole: &Value,
+        object: &Map<String, Value>,
+        found: &mut Found<'_>,
+        depth: usize,
+    ) {
+        let Some(rule) = schema.get("unevaluatedProperties").filter(|_| !self.old) else { return };
+        for (name, value) in object {
+            if !self.speaks_of(schema, name, whole, found.place, depth) {
+                let place = format!("{}/{}", found.place, name.replace('~', "~0").replace('/', "~1"));
+                found.problems.extend(self.check(rule, value, &place, depth + 1));
+            }
+        }
+    }
+
+    /// Whether a schema, or one that it applies and that the value fits, has a rule for a property.
+    fn speaks_of(
+        &self,
+        schema: &'s Map<String, Value>,
+        name: &str,
+        whole: &Value,
+        place: &str,
+        depth: usize,
+    ) -> bool {
+        let has = |key: &str| schema.get(key).and_then(Value::as_object);
+        let own = has("properties").is_some_and(|own| own.contains_key(name))
+            || has("patternProperties").is_some_and(|own| own.keys().any(|pattern| matches(pattern, name)))
+            || schema.contains_key("additionalProperties");
+        own || self.applied(schema, whole, place, depth).into_iter().any(|inner| {
+            let fits = self.check(inner, whole, place, depth + 1).is_none();
+            let speaks = |inner: &'s Map<String, Value>| {
+                inner.contains_key("unevaluatedProperties")
+                    || self.speaks_of(inner, name, whole, place, depth + 1)
+            };
+            fits && depth < DEPTH && inner.as_object().is_some_and(speaks)
+        })
+    }
+
+    /// The schemas that a schema applies to the same value.
+    fn applied(
+        &self,
+        schema: &'s Map<String, Value>,
+        whole: &Value,
+        place: &str,
+        depth: usize,
+    ) -> Vec<&'s Value> {
+        let list = |key: &str| schema.get(key).and_then(Value::as_array).into_iter().flatten();
+        let mut all: Vec<_> = ["allOf", "anyOf", "oneOf"].into_iter().flat_map(list).collect();
+        all.extend(schema.get("$ref").and_then(Value::as_str).and_then(|name| self.resolve(name)));
+        if let Some(condition) = schema.get("if") {
+            let fits = self.check(condition, whole, place, depth + 1).is_none();
+            all.push(condition);
+            all.extend(schema.get(if fits { "then" } else { "else" }));
+        }
+        let dependent = schema.get("dependentSchemas").and_then(Value::as_object).into_iter().flatten();
+        all.extend(dependent.filter(|(name, _)| whole.get(name).is_some()).map(|(_, inner)| inner));
+        all
+    }
+
+    fn names(
         &self,
         schema: &'s Map<String, Value>,
         object: &Map<String, Value>,
         found: &mut Found<'_>,
         depth: usize,
     ) {
-        let whole = Value::Object(object.clone());
         if let Some(names) = schema.get("propertyNames") {
             for name in object.keys() {
                 if let Some(problem) = self.check(names, &Value::String(name.clone()), "", depth + 1) {
@@ -290,8 +377,19 @@ impl<'s> Walk<'s> {
                 }
             }
         }
-        for keyword in ["dependencies", "dependentSchemas", "dependentRequired"] {
-            let entries = schema.get(keyword).and_then(Value::as_object).into_iter().flatten();
+    }
+
+    fn dependents(
+        &self,
+        schema: &'s Map<String, Value>,
+        object: &Map<String, Value>,
+        keywords: &[&str],
+        found: &mut Found<'_>,
+        depth: usize,
+    ) {
+        let whole = Value::Object(object.clone());
+        for keyword in keywords {
+            let entries = schema.get(*keyword).and_then(Value::as_object).into_iter().flatten();
             for (name, dependency) in entries.filter(|(name, _)| object.contains_key(*name)) {
                 if dependency.is_array() {
                     let missing = missing(Some(dependency), object);
@@ -524,7 +622,9 @@ fn number_bounds(schema: &Map<String, Value>, got: f64, found: &mut Found<'_>) {
 }
 
 fn matches(pattern: &str, text: &str) -> bool {
-    regex::Regex::new(pattern).map_or(true, |pattern| pattern.is_match(text))
+    let pattern =
+        crate::go::pattern::translate(pattern).ok().and_then(|own| regex::Regex::new(&own.text).ok());
+    pattern.is_none_or(|pattern| pattern.is_match(text))
 }
 
 /// A string in single quotes.

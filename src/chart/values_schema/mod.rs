@@ -4,6 +4,7 @@ mod explain;
 mod format_words;
 mod formats;
 mod gojsonschema;
+mod metaschema;
 mod patterns;
 mod plain;
 
@@ -69,9 +70,14 @@ fn check_fully(schema: &Value, values: &Values, helm: Helm) -> Result<(), String
     if let Some(refusal) = no_schema(schema) {
         return Err(refusal);
     }
+    let dialect = schema.get("$schema").and_then(Value::as_str).map(|name| name.trim_end_matches('#'));
+    if let Some(name) = dialect.filter(|name| !name.contains(':')) {
+        let name = crate::go::quote(name);
+        return Err(format!("failing loading {name}: no URLLoader registered for {name}"));
+    }
     let values = Value::Object(values.clone());
     if let Some(refusal) = patterns::refusal(schema) {
-        return Err(refusal);
+        return Err(metaschema::refusal(schema).unwrap_or(refusal));
     }
     if refers(schema) {
         let explained = explain::explain(schema, &values, helm);
@@ -82,7 +88,9 @@ fn check_fully(schema: &Value, values: &Values, helm: Helm) -> Result<(), String
     let options = format_words::names().fold(jsonschema::options(), |options, name| {
         options.with_format(name, move |text: &str| format_words::check(name, text).is_ok())
     });
-    let validator = options.build(schema).map_err(|error| in_helms_words(&error.to_string()))?;
+    let validator = options
+        .build(schema)
+        .map_err(|error| metaschema::refusal(schema).unwrap_or_else(|| in_helms_words(&error.to_string())))?;
     let Err(first) = validator.validate(&values) else { return Ok(()) };
     let reasons = explain::explain(schema, &values, helm).reasons;
     Err(reasons.unwrap_or_else(|| format!("- at '{}': {first}", first.instance_path())) + "\n")
@@ -173,6 +181,87 @@ mod tests {
         for sound in ["true", "{\"a\": 1e999}", "{\"title\":\"\\ud800\"}"] {
             assert_eq!(check_one(sound.as_bytes(), &Values::new(), Helm::V4), Ok(()), "{sound}");
         }
+    }
+
+    #[test]
+    fn schemas_that_make_no_sense_are_refused_in_helms_words() {
+        // As both Helms print them (3.22.0, 4.3.1).
+        const REFUSED: &str = "\"file:///values.schema.json#\" is not valid against metaschema: jsonschema validation failed with";
+        let cases = [
+            (
+                r#"{"type":"x"}"#,
+                "REFUSED 'https://json-schema.org/draft/2020-12/schema#'\n- at '': 'allOf' failed\n  - at '/type': 'anyOf' failed\n    - at '/type': value must be one of 'array', 'boolean', 'integer', 'null', 'number', 'object', 'string'\n    - at '/type': got string, want array",
+            ),
+            (r##"{"$schema":"x#"}"##, "failing loading \"x\": no URLLoader registered for \"x\""),
+            (
+                r#"{"type":["string","string"]}"#,
+                "REFUSED 'https://json-schema.org/draft/2020-12/schema#'\n- at '': 'allOf' failed\n  - at '/type': 'anyOf' failed\n    - at '/type': value must be one of 'array', 'boolean', 'integer', 'null', 'number', 'object', 'string'\n    - at '/type': items at 0 and 1 are equal",
+            ),
+            (
+                r#"{"unevaluatedProperties":1}"#,
+                "REFUSED 'https://json-schema.org/draft/2020-12/schema#'\n- at '': 'allOf' failed\n  - at '/unevaluatedProperties': got number, want boolean or object",
+            ),
+            (
+                r#"{"required":"a"}"#,
+                "REFUSED 'https://json-schema.org/draft/2020-12/schema#'\n- at '': 'allOf' failed\n  - at '/required': got string, want array",
+            ),
+            (
+                r#"{"$schema":"http://json-schema.org/draft-07/schema#","type":"x","required":[1]}"#,
+                "REFUSED 'http://json-schema.org/draft-07/schema#'\n- at '/required/0': got number, want string\n- at '/type': 'anyOf' failed\n  - at '/type': value must be one of 'array', 'boolean', 'integer', 'null', 'number', 'object', 'string'\n  - at '/type': got string, want array",
+            ),
+            (
+                r#"{"properties":{"a":{"minimum":"x"},"b":3}}"#,
+                "REFUSED 'https://json-schema.org/draft/2020-12/schema#'\n- at '': 'allOf' failed\n  - at '': validation failed\n    - at '/properties/a': 'allOf' failed\n      - at '/properties/a/minimum': got string, want number\n    - at '/properties/b': got number, want boolean or object",
+            ),
+            (
+                r#"{"propertyNames":{"pattern":"["}}"#,
+                "REFUSED 'https://json-schema.org/draft/2020-12/schema#'\n- at '': 'allOf' failed\n  - at '/propertyNames': 'allOf' failed\n    - at '/propertyNames/pattern': '[' is not valid regex: error parsing regexp: missing closing ]: `[`",
+            ),
+            (
+                r#"{"minLength":-1,"title":4}"#,
+                "REFUSED 'https://json-schema.org/draft/2020-12/schema#'\n- at '': 'allOf' failed\n  - at '/minLength': minimum: got -1, want 0\n  - at '/title': got number, want string",
+            ),
+            (
+                r#"{"allOf":[]}"#,
+                "REFUSED 'https://json-schema.org/draft/2020-12/schema#'\n- at '': 'allOf' failed\n  - at '/allOf': minItems: got 0, want 1",
+            ),
+            (
+                r#"{"$schema":"http://json-schema.org/draft-04/schema#","exclusiveMinimum":3}"#,
+                "REFUSED 'http://json-schema.org/draft-04/schema#'\n- at '': properties 'minimum' required, if 'exclusiveMinimum' exists\n- at '/exclusiveMinimum': got number, want boolean",
+            ),
+            (
+                r#"{"$defs":{"a":{"type":5}}}"#,
+                "REFUSED 'https://json-schema.org/draft/2020-12/schema#'\n- at '': 'allOf' failed\n  - at '/$defs/a': 'allOf' failed\n    - at '/$defs/a/type': 'anyOf' failed\n      - at '/$defs/a/type': value must be one of 'array', 'boolean', 'integer', 'null', 'number', 'object', 'string'\n      - at '/$defs/a/type': got number, want array",
+            ),
+            (r#"{"properties":{"a":true},"unevaluatedProperties":false}"#, "- at '/bcd': false schema"),
+            (
+                r#"{"$schema":"https://json-schema.org/draft/2019-09/schema","items":4}"#,
+                "REFUSED 'https://json-schema.org/draft/2019-09/schema#'\n- at '': 'allOf' failed\n  - at '/items': 'anyOf' failed\n    - at '/items': got number, want boolean or object\n    - at '/items': got number, want array",
+            ),
+            (
+                r#"{"enum":4,"multipleOf":0}"#,
+                "REFUSED 'https://json-schema.org/draft/2020-12/schema#'\n- at '': 'allOf' failed\n  - at '': validation failed\n    - at '/enum': got number, want array\n    - at '/multipleOf': exclusiveMinimum: got 0, want 0",
+            ),
+            (
+                r#"{"allOf":[{"properties":{"a":{}}}],"unevaluatedProperties":{"type":"string"}}"#,
+                "- at '/bcd': got number, want string",
+            ),
+        ];
+        let values = serde_json::json!({"a": 1, "bcd": 2});
+        for (schema, expected) in cases {
+            let schema = serde_json::from_str(schema).unwrap();
+            let told = problem(&schema, values.clone());
+            assert_eq!(told.trim_end(), expected.replace("REFUSED", REFUSED), "{schema}");
+        }
+    }
+
+    #[test]
+    fn names_of_properties_are_told_with_their_faults() {
+        let schema = serde_json::json!({"propertyNames": {"pattern": "]", "maxLength": 2}});
+        assert_eq!(
+            problem(&schema, serde_json::json!({"bcd": 2})),
+            "- at '': invalid propertyName 'bcd'\n  - at '': maxLength: got 3, want 2\n  - at '': 'bcd' does not match pattern ']'\n"
+        );
     }
 
     #[test]

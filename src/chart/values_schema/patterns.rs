@@ -139,102 +139,8 @@ fn vocabulary(place: &str, mut problems: Vec<Problem>) -> Option<Problem> {
 }
 
 pub(super) fn unreadable(pattern: &str) -> Option<String> {
-    let error = Scan { rest: pattern, whole: pattern, open: 0 }.run()?;
-    Some(format!("{} is not valid regex: error parsing regexp: {error}", quote(pattern)))
-}
-
-/// A look for what `regexp/syntax` refuses and other engines read: look-around, references, atomic groups.
-struct Scan<'p> {
-    rest: &'p str,
-    whole: &'p str,
-    open: usize,
-}
-
-impl<'p> Scan<'p> {
-    fn run(mut self) -> Option<String> {
-        while let Some(c) = self.rest.chars().next() {
-            let step = match c {
-                '\\' => self.escape(),
-                '[' => Ok(self.class()),
-                '(' => self.group(),
-                ')' if self.open == 0 => Err(format!("unexpected ): `{}`", self.whole)),
-                ')' => {
-                    self.open -= 1;
-                    Ok(1)
-                }
-                c => Ok(c.len_utf8()),
-            };
-            match step {
-                Ok(length) => self.rest = self.rest.get(length..).unwrap_or(""),
-                Err(error) => return Some(error),
-            }
-        }
-        (self.open > 0).then(|| format!("missing closing ): `{}`", self.whole))
-    }
-
-    fn escape(&self) -> Result<usize, String> {
-        let next = self.rest.chars().nth(1);
-        match next {
-            None => Err("trailing backslash at end of expression: ``".to_owned()),
-            Some('1'..='9') => {
-                Err(format!("invalid escape sequence: `{}`", self.rest.get(..2).unwrap_or("\\")))
-            }
-            Some('Q') => Ok(self.rest.find("\\E").map_or(self.rest.len(), |end| end + 2)),
-            Some(c) => Ok(1 + c.len_utf8()),
-        }
-    }
-
-    /// The length of a character class; a bracket that comes first is a member.
-    fn class(&self) -> usize {
-        let mut letters = self.rest.char_indices().skip(1).peekable();
-        letters.next_if(|(_, c)| *c == '^');
-        letters.next_if(|(_, c)| *c == ']');
-        while let Some((at, c)) = letters.next() {
-            match c {
-                '\\' => _ = letters.next(),
-                ']' => return at + 1,
-                _ => {}
-            }
-        }
-        self.rest.len()
-    }
-
-    fn group(&mut self) -> Result<usize, String> {
-        let Some(inner) = self.rest.strip_prefix("(?") else {
-            self.open += 1;
-            return Ok(1);
-        };
-        let name = inner.strip_prefix("P<").or_else(|| inner.strip_prefix('<'));
-        if let Some(name) = name {
-            return self.capture(name);
-        }
-        let end = inner.char_indices().find(|(_, c)| !matches!(c, 'i' | 'm' | 's' | 'U' | '-'));
-        match end {
-            Some((at, ':')) => {
-                self.open += 1;
-                Ok(at + 3)
-            }
-            Some((at, ')')) => Ok(at + 3),
-            Some((at, c)) => {
-                let shown = self.rest.get(..at + 2 + c.len_utf8()).unwrap_or(self.rest);
-                Err(format!("invalid or unsupported Perl syntax: `{shown}`"))
-            }
-            None => Err(format!("missing closing ): `{}`", self.whole)),
-        }
-    }
-
-    fn capture(&mut self, name: &'p str) -> Result<usize, String> {
-        let Some((name, after)) = name.split_once('>') else {
-            return Err(format!("invalid named capture: `{}`", self.rest));
-        };
-        let length = self.rest.len() - after.len();
-        let plain = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-        if !plain {
-            return Err(format!("invalid named capture: `{}`", self.rest.get(..length).unwrap_or(self.rest)));
-        }
-        self.open += 1;
-        Ok(length)
-    }
+    let error = crate::go::pattern::translate(pattern).err()?;
+    Some(format!("{} is not valid regex: {error}", quote(pattern)))
 }
 
 #[cfg(test)]
@@ -255,13 +161,13 @@ mod tests {
             ("(", "missing closing ): `(`"),
             ("a)", "unexpected ): `a)`"),
         ] {
-            let found = Scan { rest: pattern, whole: pattern, open: 0 }.run();
-            assert_eq!(found.as_deref(), Some(error), "{pattern}");
+            let found = unreadable(pattern).unwrap();
+            assert!(found.ends_with(&format!("error parsing regexp: {error}")), "{pattern}: {found}");
         }
         for fine in
             ["^a(b|c)+$", "(?i)x", "(?P<n>a)(?<m>b)", "[(?!]", "\\(?!", "(?i-s:a)", "[]()]", "[^\\]]+"]
         {
-            assert_eq!(Scan { rest: fine, whole: fine, open: 0 }.run(), None, "{fine}");
+            assert_eq!(unreadable(fine), None, "{fine}");
         }
     }
 

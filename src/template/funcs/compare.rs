@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use crate::template::funcs::Fault;
+use crate::template::number::Complex;
 use crate::template::operand::Operand;
 use crate::template::printf::sprintf;
 use crate::template::value::Value;
@@ -14,6 +15,7 @@ enum Basic<'v> {
     Int(i64),
     Uint(u64),
     Float(f64),
+    Complex(Complex),
     String(&'v [u8]),
 }
 
@@ -26,9 +28,13 @@ fn basic(value: &Value) -> Option<Basic<'_>> {
         Value::Uint64(n) => Basic::Uint(*n),
         Value::Float(f) => Basic::Float(*f),
         Value::String(text) => Basic::String(text),
-        Value::Object(object) => return object.number().and_then(basic),
+        Value::Object(object) => return complex(value).or_else(|| object.number().and_then(basic)),
         _ => return None,
     })
+}
+
+fn complex(value: &Value) -> Option<Basic<'_>> {
+    value.object::<Complex>().map(|complex| Basic::Complex(*complex))
 }
 
 fn bad_type() -> Fault {
@@ -68,6 +74,7 @@ fn equal(left: &Value, right: &Value) -> Result<bool, Fault> {
                 Ok(u64::try_from(l) == Ok(r))
             }
             (Basic::Float(l), Basic::Float(r)) => Ok(l == r),
+            (Basic::Complex(l), Basic::Complex(r)) => Ok(l == r),
             (Basic::String(l), Basic::String(r)) => Ok(l == r),
             _ => Err(incompatible(left, right)),
         },
@@ -104,7 +111,7 @@ fn less(left: &Value, right: &Value) -> Result<bool, Fault> {
     let l = basic(left).ok_or_else(bad_type)?;
     let r = basic(right).ok_or_else(bad_type)?;
     match (l, r) {
-        (Basic::Bool(_), Basic::Bool(_)) => Err(bad_type()),
+        (Basic::Bool(_), Basic::Bool(_)) | (Basic::Complex(_), Basic::Complex(_)) => Err(bad_type()),
         (Basic::Int(l), Basic::Int(r)) => Ok(l < r),
         (Basic::Uint(l), Basic::Uint(r)) => Ok(l < r),
         (Basic::Int(l), Basic::Uint(r)) => Ok(u64::try_from(l).map_or(true, |l| l < r)),

@@ -27,6 +27,24 @@ pub(super) static FUNCS: &[Func] = &[
     func!("unixEpoch", unix_epoch),
 ];
 
+/// Reads a time by a layout, in a zone of the given name that has no offset; UTC where none is given.
+pub(crate) fn time_at(layout: &str, text: &str, zone: Option<&str>) -> Option<Value> {
+    let zone = zone.map_or(Zone::Utc, |name| Zone::Fixed(name.to_owned(), 0));
+    let time = layout::parse(layout, text, &zone).ok()?;
+    Some(Value::Object(std::rc::Rc::new(time)))
+}
+
+/// A time as TOML has it; nothing for other values.
+pub(crate) fn toml_time(value: &Value) -> String {
+    let layout = |time: &Time| match time.zone {
+        Zone::Fixed(ref name, _) if name == "datetime-local" => "2006-01-02T15:04:05.999999999",
+        Zone::Fixed(ref name, _) if name == "date-local" => "2006-01-02",
+        Zone::Fixed(ref name, _) if name == "time-local" => "15:04:05.999999999",
+        _ => "2006-01-02T15:04:05.999999999Z07:00",
+    };
+    value.object::<Time>().map(|time| time.format(layout(time))).unwrap_or_default()
+}
+
 /// The local time zone.
 pub(super) fn local(engine: &mut dyn Engine) -> Zone {
     Zone::from(engine.host().zone())

@@ -95,10 +95,10 @@ fn chunk(size: i64, list: &Value) -> Result<Value, Fault> {
     let pieces: Vec<Value> = match usize::try_from(size) {
         Ok(0) => return Err(too_large()),
         Ok(size) => all.chunks(size).map(|piece| Value::list(piece.to_vec())).collect(),
-        // A negative size cuts nothing, unless a single item is left over.
-        Err(_) if all.len() == 1 && size == -1 => return Err(too_large()),
-        Err(_) if all.len() == 1 => vec![Value::list(all)],
-        Err(_) => Vec::new(),
+        // Go rounds down what it divides: a negative size gives one piece, none, or fewer than none.
+        Err(_) if all.len() == 1 && size < -1 => vec![Value::list(all)],
+        Err(_) if all.len() > 1 && size.unsigned_abs() >= all.len() as u64 - 1 => Vec::new(),
+        Err(_) => return Err(too_large()),
     };
     Ok(Value::List(List::new(&CHUNKS, pieces)))
 }

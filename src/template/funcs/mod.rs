@@ -39,7 +39,6 @@ pub mod json;
 mod layout;
 mod merge;
 mod keys;
-mod pattern;
 mod pem;
 mod regexp;
 mod scrypt;
@@ -58,6 +57,7 @@ use super::value::{GoStr, Value};
 use crate::limits::Limits;
 
 pub(crate) use cast::{Int64, parse_float};
+pub(crate) use dates::{time_at, toml_time};
 pub use typed::{EngineFn, Output, Param, PlainFn, Signature, Strings};
 
 /// What a function answers when it fails.

@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use regex::bytes::{Captures, Regex, RegexBuilder};
 
-use super::pattern::{self, SyntaxError};
+use crate::go::pattern::{self, SyntaxError};
 
 /// Compiled patterns kept per thread; charts match the same few in loops.
 const CACHED: usize = 256;

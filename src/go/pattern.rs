@@ -5,21 +5,21 @@
 
 /// A translated pattern.
 #[derive(Debug)]
-pub(super) struct Pattern {
+pub(crate) struct Pattern {
     /// The pattern for the `regex` crate; groups carry no names there.
-    pub(super) text: String,
+    pub(crate) text: String,
     /// Name of each group, group 0 first; empty for unnamed ones.
-    pub(super) names: Vec<String>,
+    pub(crate) names: Vec<String>,
 }
 
 /// Why a pattern is refused, as `regexp/syntax` says it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("error parsing regexp: {code}: `{expr}`")]
-pub(super) struct SyntaxError {
+pub(crate) struct SyntaxError {
     /// What is wrong.
-    pub(super) code: &'static str,
+    pub(crate) code: &'static str,
     /// The part that is.
-    pub(super) expr: String,
+    pub(crate) expr: String,
 }
 
 const INVALID_CLASS_RANGE: &str = "invalid character class range";
@@ -35,7 +35,7 @@ const TRAILING_BACKSLASH: &str = "trailing backslash at end of expression";
 const UNEXPECTED_PAREN: &str = "unexpected )";
 const NESTING_DEPTH: &str = "expression nests too deeply";
 /// Code of a pattern that is too large to compile.
-pub(super) const LARGE: &str = "expression too large";
+pub(crate) const LARGE: &str = "expression too large";
 
 /// Deepest nesting of groups and repetitions, and the largest repeat count, as in Go.
 const MAX_DEPTH: usize = 1000;
@@ -54,7 +54,7 @@ fn error<T>(code: &'static str, expr: &str) -> Result<T> {
 ///
 /// # Errors
 /// The error that Go's `regexp.Compile` gives.
-pub(super) fn translate(pattern: &str) -> Result<Pattern> {
+pub(crate) fn translate(pattern: &str) -> Result<Pattern> {
     let mut parser = Parser {
         whole: pattern,
         rest: pattern,

@@ -83,9 +83,9 @@ fn path_value(values: &Value, path: &str) -> Result<Value, Fault> {
     }
 }
 
-fn has(versions: &Value, wanted: &Value) -> bool {
-    let (Some(versions), Some(wanted)) = (versions.as_list(), wanted.as_str()) else { return false };
-    versions.iter().any(|version| version.as_str() == Some(wanted))
+fn has(versions: &Value, wanted: &[u8]) -> bool {
+    let Some(versions) = versions.as_list() else { return false };
+    versions.iter().any(|version| version.as_str().is_some_and(|version| **version == *wanted))
 }
 
 fn field_of(value: &Value, name: &str) -> Value {

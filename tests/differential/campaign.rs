@@ -9,6 +9,7 @@ use proptest::collection::vec;
 use proptest::test_runner::{Config, RngSeed, TestCaseError, TestError, TestRunner};
 
 use super::dice::Dice;
+use super::known;
 use super::oracle::Oracle;
 use super::question::{Answer, Question};
 use super::trim::trim;
@@ -109,7 +110,13 @@ fn play(make: Make, seed: u64, oracle: &mut Oracle) -> Option<String> {
 fn difference(question: &Question, oracle: &mut Oracle) -> Option<String> {
     let ours = question.ours();
     let theirs = question.theirs(oracle)?;
+    if theirs.values().any(|text| known::is_fetched(text)) {
+        return None;
+    }
     if ours == theirs {
+        return None;
+    }
+    if known::is_left(&question.texts(), &ours) {
         return None;
     }
     for _ in 0..AGAIN {

@@ -19,20 +19,29 @@ pub(crate) fn needed<T>(found: Option<T>, missing: &str) -> Option<T> {
     if found.is_none() {
         assert!(std::env::var_os("CI").is_none(), "under CI nothing may be skipped: {missing}");
         note(missing);
+    } else {
+        // A run of this test alone may have left a note.
+        let _ = std::fs::remove_file(notes().1);
     }
     found
 }
 
 /// Leaves a note for the last test binary, `zz_summary`, which prints all of them.
 fn note(reason: &str) {
-    let thread = std::thread::current();
-    let test = thread.name().unwrap_or("test");
-    eprintln!("skipped: {test}: {reason}");
-    let krate = module_path!().split("::").next().unwrap_or_default();
-    let notes = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/skipped");
-    let file = notes.join(format!("{krate}.{}", test.replace("::", ".")));
-    let written = std::fs::create_dir_all(&notes).and_then(|()| std::fs::write(file, reason));
+    let (folder, file) = notes();
+    eprintln!("skipped: {}: {reason}", file.display());
+    let written = std::fs::create_dir_all(folder).and_then(|()| std::fs::write(file, reason));
     assert!(written.is_ok(), "no note of a skipped test: {written:?}");
+}
+
+/// Where notes are, and the one of this test.
+fn notes() -> (PathBuf, PathBuf) {
+    let thread = std::thread::current();
+    let test = thread.name().unwrap_or("test").replace("::", ".");
+    let krate = module_path!().split("::").next().unwrap_or_default();
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/skipped");
+    let file = folder.join(format!("{krate}.{test}"));
+    (folder, file)
 }
 
 #[test]

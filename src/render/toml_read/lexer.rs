@@ -707,11 +707,14 @@ impl<'t> Lexer<'t> {
     }
 
     fn bool(&mut self) -> Next {
+        // What looked like `inf` may have been read in part.
+        let from = self.pos;
         self.run(char::is_alphabetic);
-        if matches!(self.current(), b"true" | b"false") {
+        let word = self.text.get(from..self.pos).unwrap_or_default();
+        if matches!(word, b"true" | b"false") {
             return self.emit_and_return(Kind::Bool);
         }
-        self.fail(format!("expected value but found {} instead", quote(self.current())))
+        self.fail(format!("expected value but found {} instead", quote(word)))
     }
 
     fn comment_start(&mut self, back: State) -> Next {

@@ -44,6 +44,7 @@ const CASES: &[(&str, Result<&str, &str>)] = &[
     ),
     ("a = 1e400", Err("line 1 (last key \"a\"): 1e400 is out of range for float64")),
     ("a = tru", Err("line 1 (last key \"a\"): expected value but found \"tru\" instead")),
+    ("b = in", Err("line 1 (last key \"b\"): expected value but found \"n\" instead")),
     ("a = \"x", Err("line 1 (last key \"a\"): unexpected EOF; expected '\"'")),
     ("a = \"\\q\"", Err("line 1 (last key \"a\"): invalid escape in string '\\q'")),
     ("a = \"\\ud800\"", Err("line 1 (last key \"a\"): Escaped character '\\ud800' is not valid UTF-8.")),

@@ -273,7 +273,10 @@ impl Parser<'_> {
         }
         text.parse().map_err(|_| {
             let digits = text.strip_prefix(['+', '-']).unwrap_or(&text);
-            let numeric = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+            let other = digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
+            let (number, rest) = digits.split_at(other);
+            // Go stops at the digit that is too much, before it sees what follows.
+            let numeric = !number.is_empty() && (rest.is_empty() || number.parse::<u64>().is_err());
             let reason = if numeric { "value out of range" } else { "invalid syntax" };
             Stop::error(format!("error parsing index: strconv.Atoi: parsing {}: {reason}", quote(&text)))
         })

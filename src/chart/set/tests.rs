@@ -44,6 +44,10 @@ fn errors_are_helms() {
         ("a,b=1", "key \"a\" has no value (cannot end with ,)"),
         ("a={x", "list must terminate with '}'"),
         ("a[x]=1", "error parsing index: strconv.Atoi: parsing \"x\": invalid syntax"),
+        (
+            "a[99999999999999999999,]=1",
+            "error parsing index: strconv.Atoi: parsing \"99999999999999999999,\": value out of range",
+        ),
         ("a[-1]=1", "negative -1 index not allowed"),
         ("a[70000]=1", "index of 70000 is greater than maximum supported index of 65536"),
         (

@@ -3,7 +3,8 @@
 //! To prepare a whole schema takes longer than to render a chart. What this walk does not know, or what does not fit, is left
 //! to the library ([`super::check`]); it never says that values fit where that would refuse them.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeSet;
 
 use regex::Regex;
 use serde_json::{Map, Value};
@@ -65,7 +66,8 @@ pub(super) fn fits(schema: &Value, values: &Map<String, Value>) -> bool {
     if dialect.is_some_and(|dialect| !DRAFTS.contains(&dialect)) {
         return false;
     }
-    let walk = Walk { root, old: dialect == Some(DRAFT_7), steps: Cell::new(STEPS) };
+    let walk =
+        Walk { root, old: dialect == Some(DRAFT_7), steps: Cell::new(STEPS), seen: RefCell::default() };
     walk.is_sound(schema, 0) && walk.fits(schema, Given::Object(values), 0) == Some(true)
 }
 
@@ -87,6 +89,8 @@ struct Walk<'s> {
     /// Draft 7, where references hide everything beside them.
     old: bool,
     steps: Cell<u32>,
+    /// References that were looked at.
+    seen: RefCell<BTreeSet<String>>,
 }
 
 /// What the schema itself must be, by its metaschema.
@@ -106,7 +110,7 @@ impl<'s> Walk<'s> {
         match keyword {
             "$schema" => depth == 0,
             "$id" => depth == 0 && value.as_str().is_some_and(is_plain_url),
-            "$ref" => value.as_str().is_some_and(|reference| self.resolve(reference).is_some()),
+            "$ref" => value.as_str().is_some_and(|reference| self.is_reference(reference, depth)),
             "properties" | "definitions" | "$defs" => {
                 value.as_object().is_some_and(|named| named.values().all(sound))
             }
@@ -121,17 +125,26 @@ impl<'s> Walk<'s> {
         }
     }
 
-    /// The schema that a reference names: a definition or property, or one within.
+    /// Whether a reference leads to a schema, wherever that is.
+    fn is_reference(&self, reference: &str, depth: usize) -> bool {
+        let Some(schema) = self.resolve(reference) else { return false };
+        let known = !self.seen.borrow_mut().insert(reference.to_owned());
+        known || self.is_sound(schema, depth + 1)
+    }
+
+    /// What a reference within the schema names.
     fn resolve(&self, reference: &str) -> Option<&'s Value> {
-        let mut steps = reference.strip_prefix("#/")?.split('/');
-        let (mut at, mut found) = (Some(self.root), None);
-        while let Some(place) = steps.next() {
-            let name = steps.next().filter(|name| !name.contains(['~', '%']))?;
-            let named = at?.get(place).filter(|_| matches!(place, "definitions" | "$defs" | "properties"))?;
-            found = named.get(name);
-            at = found?.as_object();
+        let path = reference.strip_prefix("#/").filter(|path| !path.contains(['~', '%']))?;
+        let mut steps = path.split('/').peekable();
+        let mut at = self.root;
+        while let Some(step) = steps.next() {
+            let found = at.get(step)?;
+            if steps.peek().is_none() {
+                return Some(found);
+            }
+            at = found.as_object().filter(|inner| !inner.contains_key("$id"))?;
         }
-        found
+        None
     }
 }
 
@@ -167,7 +180,7 @@ fn is_type(value: &Value) -> bool {
 
 fn is_set_of_strings(value: &Value) -> bool {
     let Some(items) = value.as_array() else { return false };
-    let mut seen = std::collections::BTreeSet::new();
+    let mut seen = BTreeSet::new();
     items.iter().all(|item| item.as_str().is_some_and(|item| seen.insert(item)))
 }
 
@@ -431,7 +444,7 @@ mod tests {
             1 => named("enum", prop::collection::vec(scalar(), 0..3).prop_map(Value::Array).boxed()),
             1 => named("required", prop::collection::vec("[abc]", 0..2).prop_map(Value::from).boxed()),
             1 => named("pattern", prop::sample::select(vec!["^a", "b$", "^[a-c]{1,2}$", "\\.", "(?=a)", "["]).prop_map(Value::from).boxed()),
-            1 => named("$ref", prop::sample::select(vec!["#/definitions/a", "#", "#/definitions/b/properties/a"]).prop_map(Value::from).boxed()),
+            1 => named("$ref", prop::sample::select(vec!["#/definitions/a", "#", "#/definitions/b/properties/a", "#/else"]).prop_map(Value::from).boxed()),
             1 => (scalars, scalar()).prop_map(|(name, value)| (name.to_owned(), value)),
         ]
     }

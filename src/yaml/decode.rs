@@ -192,10 +192,12 @@ impl<'d, 'a> Decoder<'d, 'a> {
     /// Names the first key or float that JSON can't hold; where parts were left out, it may be in one of them. What a
     /// later key of the same name replaced is gone.
     fn refuse_what_json_lacks(mut self, value: Value) -> Result<Value, Problem> {
-        if self.mode.wanted.take().is_some() {
+        if let Some(wanted) = self.mode.wanted.take() {
             (self.decoded, self.through_aliases) = (1, 0);
             (self.keys_without_text, self.not_finite) = (false, Vec::new());
-            return self.root();
+            let mut whole = self.root()?;
+            whole.as_object_mut().into_iter().for_each(|map| map.retain(|key, _| wanted(key)));
+            return Ok(whole);
         }
         if self.keys_without_text
             && let Some((key, index)) = first_key_without_text(&value)

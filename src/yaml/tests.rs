@@ -282,6 +282,10 @@ fn a_part_is_checked_like_the_whole() {
         "true: {kind: x}\n1: kind\nkind: 1\n",
         "[kind, a]\n",
         "kind\n",
+        ":",
+        ": a",
+        "d: .inf\nd:",
+        "d: .inf\nd: 1\nkind: a",
         "",
     ] {
         let mut whole = to_json(text.as_bytes(), &limits);

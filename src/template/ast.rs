@@ -202,7 +202,7 @@ pub enum TermKind {
     Number(Box<Number>),
     /// The value of a string constant.
     String(GoStr),
-    /// `.A.B`, of which [`Source::names`] gives the names.
+    /// `.A.B`, of which `Source::names` gives the names.
     Field(Span),
     /// `$x.A.B`; the first name begins with `$`.
     Variable(Span),

@@ -8,6 +8,8 @@ mod metaschema;
 mod patterns;
 mod plain;
 
+use jsonschema::ValidationOptions;
+use jsonschema::error::ValidationErrorKind;
 use serde_json::Value;
 
 use super::{Chart, Error, Helm, Values};
@@ -76,8 +78,8 @@ fn check_fully(schema: &Value, values: &Values, helm: Helm) -> Result<(), String
         return Err(format!("failing loading {name}: no URLLoader registered for {name}"));
     }
     let values = Value::Object(values.clone());
-    if let Some(refusal) = patterns::refusal(schema) {
-        return Err(metaschema::refusal(schema).unwrap_or(refusal));
+    if let Some(refusal) = metaschema::refusal(schema).or_else(|| patterns::refusal(schema)) {
+        return Err(refusal);
     }
     if refers(schema) {
         let explained = explain::explain(schema, &values, helm);
@@ -85,15 +87,29 @@ fn check_fully(schema: &Value, values: &Values, helm: Helm) -> Result<(), String
             return explained.reasons.map_or(Ok(()), |reasons| Err(reasons + "\n"));
         }
     }
-    let options = format_words::names().fold(jsonschema::options(), |options, name| {
-        options.with_format(name, move |text: &str| format_words::check(name, text).is_ok())
-    });
-    let validator = options
-        .build(schema)
-        .map_err(|error| metaschema::refusal(schema).unwrap_or_else(|| in_helms_words(&error.to_string())))?;
+    // The walk knows these drafts whole; what references lead to nothing, the library tells.
+    if explain::is_before_2019(schema) {
+        if refers(schema) {
+            lost_reference(schema).map_or(Ok(()), Err)?;
+        }
+        return explain::explain(schema, &values, helm).reasons.map_or(Ok(()), |reasons| Err(reasons + "\n"));
+    }
+    let validator = options().build(schema).map_err(|error| in_helms_words(&error.to_string()))?;
     let Err(first) = validator.validate(&values) else { return Ok(()) };
     let reasons = explain::explain(schema, &values, helm).reasons;
     Err(reasons.unwrap_or_else(|| format!("- at '{}': {first}", first.instance_path())) + "\n")
+}
+
+fn options() -> ValidationOptions<'static> {
+    format_words::names().fold(jsonschema::options(), |options, name| {
+        options.with_format(name, move |text: &str| format_words::check(name, text).is_ok())
+    })
+}
+
+/// What is said of a reference that leads nowhere.
+fn lost_reference(schema: &Value) -> Option<String> {
+    let error = options().build(schema).err()?;
+    matches!(error.kind(), ValidationErrorKind::Referencing(_)).then(|| in_helms_words(&error.to_string()))
 }
 
 /// What is neither a mapping nor a boolean is no schema.
@@ -121,11 +137,13 @@ fn refers(schema: &Value) -> bool {
 
 /// Why a schema can't be used.
 fn in_helms_words(problem: &str) -> String {
-    let pointer = problem.strip_prefix("Pointer '").and_then(|rest| rest.strip_suffix("' does not exist"));
-    pointer.map_or_else(
-        || problem.to_owned(),
-        |pointer| format!("json-pointer in \"file:///values.schema.json#{pointer}\" not found"),
-    )
+    let lost = |what| problem.strip_prefix(what).and_then(|rest| rest.strip_suffix("' does not exist"));
+    let file = "file:///values.schema.json";
+    match (lost("Pointer '"), lost("Anchor '")) {
+        (Some(pointer), _) => format!("json-pointer in \"{file}#{pointer}\" not found"),
+        (_, Some(anchor)) => format!("anchor in \"{file}#{anchor}\" not found in schema \"{file}\""),
+        _ => problem.to_owned(),
+    }
 }
 
 fn go_type(value: &Value) -> &'static str {
@@ -286,6 +304,74 @@ mod tests {
         assert_eq!(
             circle(r##"{"properties":{"a":{"$ref":"#/properties/a"}}}"##, serde_json::json!({"a": 1})),
             "- at '/a': both /properties/a/$ref and /properties/a resolve to \"file:///values.schema.json#/properties/a\" causing reference cycle\n"
+        );
+    }
+
+    #[test]
+    fn older_drafts_are_judged_by_their_own_keywords() {
+        // As both Helms print them (3.22.0, 4.3.1); values from files are floats.
+        let fourth =
+            |rules: &str| format!(r#"{{"$schema":"http://json-schema.org/draft-04/schema#",{rules}}}"#);
+        let whole = serde_json::json!({"a": 3.0, "b": 0.3});
+        let Value::Object(whole) = whole else { panic!("values are a map") };
+        let sound = [
+            fourth(r#""properties":{"a":{"type":"integer"}}"#),
+            fourth(
+                r#""properties":{"a":{"const":4},"b":{"contains":false}},"propertyNames":false,"if":{},"then":false"#,
+            ),
+            fourth(r#""properties":{"b":{"multipleOf":0.1}}"#),
+            r#"{"$schema":"http://json-schema.org/draft-06/schema","examples":{},"if":{},"then":false}"#
+                .to_owned(),
+            r#"{"$schema":"http://json-schema.org/schema#","properties":{"a":{"type":"integer"}}}"#
+                .to_owned(),
+        ];
+        for schema in sound {
+            assert_eq!(check_one(schema.as_bytes(), &whole, Helm::V4), Ok(()), "{schema}");
+        }
+        let told =
+            |schema: &str| problem(&serde_json::from_str(schema).unwrap(), Value::Object(whole.clone()));
+        assert_eq!(
+            told(&fourth(r#""properties":{"a":{"minimum":3,"exclusiveMinimum":true}}"#)),
+            "- at '/a': exclusiveMinimum: got 3, want 3\n"
+        );
+        assert_eq!(
+            told(r#"{"properties":{"a":{"enum":[1,2.0]}}}"#),
+            "- at '/a': value must be one of 1, 2.0\n"
+        );
+    }
+
+    #[test]
+    fn older_drafts_and_aliases_have_metaschemas_of_their_own() {
+        // As both Helms print them (3.22.0, 4.3.1).
+        const SEVENTH: &str = "http://json-schema.org/draft-07/schema#";
+        const LATEST: &str = "https://json-schema.org/draft/2020-12/schema#";
+        let cases = [
+            (SEVENTH, r#""enum":[1,1]"#, SEVENTH, "- at '/enum': items at 0 and 1 are equal"),
+            (SEVENTH, r#""enum":[]"#, SEVENTH, "- at '/enum': minItems: got 0, want 1"),
+            (
+                SEVENTH,
+                r#""minLength":-1"#,
+                SEVENTH,
+                "- at '/minLength': 'allOf' failed\n  - at '/minLength': minimum: got -1, want 0",
+            ),
+            (SEVENTH, r#""$id":5"#, SEVENTH, "- at '/$id': got number, want string"),
+            (
+                "http://json-schema.org/schema#",
+                r#""required":null"#,
+                LATEST,
+                "- at '': 'allOf' failed\n  - at '/required': got null, want array",
+            ),
+        ];
+        for (dialect, rules, metaschema, expected) in cases {
+            let schema = format!(r#"{{"$schema":"{dialect}",{rules}}}"#);
+            let told = problem(&serde_json::from_str(&schema).unwrap(), serde_json::json!({}));
+            let refused = "\"file:///values.schema.json#\" is not valid against metaschema: jsonschema validation failed with";
+            assert_eq!(told.trim_end(), format!("{refused} '{metaschema}'\n{expected}"), "{schema}");
+        }
+        let anchor = problem(&serde_json::json!({"$ref": "#anchor"}), serde_json::json!({}));
+        assert_eq!(
+            anchor,
+            "anchor in \"file:///values.schema.json#anchor\" not found in schema \"file:///values.schema.json\""
         );
     }
 

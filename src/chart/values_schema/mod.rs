@@ -80,26 +80,37 @@ fn check_fully(schema: &Value, values: &Values, helm: Helm) -> Result<(), String
         return Err(format!("failing loading {name}: no URLLoader registered for {name}"));
     }
     let values = Value::Object(values.clone());
-    if let Some(refusal) = metaschema::refusal(schema).or_else(|| patterns::refusal(schema)) {
+    // The metaschemas of newer drafts the library knows well, and fast.
+    let old = explain::is_before_2019(schema);
+    let unreadable = patterns::refusal(schema);
+    if (old || unreadable.is_some())
+        && let Some(refusal) = metaschema::refusal(schema).or(unreadable)
+    {
         return Err(refusal);
     }
     if refers(schema) {
         let explained = explain::explain(schema, &values, helm);
         if explained.circular {
+            metaschema::refusal(schema).map_or(Ok(()), Err)?;
             return explained.reasons.map_or(Ok(()), |reasons| Err(reasons + "\n"));
         }
     }
-    // The walk knows these drafts whole; what references lead to nothing, the library tells.
-    if explain::is_before_2019(schema) {
-        if refers(schema) {
-            lost_reference(schema).map_or(Ok(()), Err)?;
-        }
-        return explain::explain(schema, &values, helm).reasons.map_or(Ok(()), |reasons| Err(reasons + "\n"));
+    if old {
+        return check_older(schema, &values, helm);
     }
-    let validator = built(schema).map_err(|error| in_helms_words(&error.to_string()))?;
+    let validator = built(schema)
+        .map_err(|error| metaschema::refusal(schema).unwrap_or_else(|| in_helms_words(&error.to_string())))?;
     let Err(first) = validator.validate(&values) else { return Ok(()) };
     let reasons = explain::explain(schema, &values, helm).reasons;
     Err(reasons.unwrap_or_else(|| format!("- at '{}': {first}", first.instance_path())) + "\n")
+}
+
+/// The walk knows the drafts before 2019-09 whole; which references lead to nothing, the library tells.
+fn check_older(schema: &Value, values: &Value, helm: Helm) -> Result<(), String> {
+    if refers(schema) {
+        lost_reference(schema).map_or(Ok(()), Err)?;
+    }
+    explain::explain(schema, values, helm).reasons.map_or(Ok(()), |reasons| Err(reasons + "\n"))
 }
 
 fn built(schema: &Value) -> Result<Validator, ValidationError<'static>> {

@@ -115,6 +115,7 @@ fn check_older(schema: &Value, values: &Value, helm: Helm) -> Result<(), String>
 
 fn built(schema: &Value) -> Result<Validator, ValidationError<'static>> {
     let mut spelled = schema.clone();
+    references::drop_unused(&mut spelled);
     references::spell(&mut spelled);
     options().build(&spelled)
 }

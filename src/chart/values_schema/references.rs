@@ -1,5 +1,7 @@
 //! References in a schema: which lead nowhere, in the words of the library that Helm uses.
 
+use std::collections::BTreeSet;
+
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 use serde_json::Value;
 
@@ -40,6 +42,86 @@ pub(super) fn spell(schema: &mut Value) {
         Value::Array(items) => items.iter_mut().for_each(spell),
         _ => {}
     }
+}
+
+/// Takes the references out of definitions that nothing refers to: Helm never follows them, wherever they lead.
+pub(super) fn drop_unused(schema: &mut Value) {
+    let Some(used) = used(schema) else { return };
+    for place in PLACES {
+        let Some(Value::Object(definitions)) = schema.get_mut(place) else { continue };
+        for (name, definition) in definitions {
+            if !used.contains(&(place, name.clone())) {
+                drop_references(definition);
+            }
+        }
+    }
+}
+
+fn drop_references(schema: &mut Value) {
+    match schema {
+        Value::Object(map) => {
+            if map.get("$ref").is_some_and(Value::is_string) {
+                map.remove("$ref");
+            }
+            map.values_mut().for_each(drop_references);
+        }
+        Value::Array(items) => items.iter_mut().for_each(drop_references),
+        _ => {}
+    }
+}
+
+/// Where definitions stand.
+const PLACES: [&str; 2] = ["definitions", "$defs"];
+
+/// A definition: its place and its name.
+type Definition = (&'static str, String);
+
+/// The definitions that references lead to; `None` when some reference goes by a name.
+fn used(schema: &Value) -> Option<BTreeSet<Definition>> {
+    let mut used = BTreeSet::new();
+    let rules = schema.as_object()?.iter().filter(|(key, _)| !PLACES.contains(&key.as_str()));
+    let mut waiting: Vec<&Value> = rules.map(|(_, rule)| rule).collect();
+    if let Some(Value::String(own)) = schema.get("$ref") {
+        follow(schema, own, &mut used, &mut waiting)?;
+    }
+    while let Some(next) = waiting.pop() {
+        match next {
+            Value::Object(map) => {
+                if let Some(Value::String(reference)) = map.get("$ref") {
+                    follow(schema, reference, &mut used, &mut waiting)?;
+                }
+                waiting.extend(map.values());
+            }
+            Value::Array(items) => waiting.extend(items),
+            _ => {}
+        }
+    }
+    Some(used)
+}
+
+/// Notes where a reference leads, and what is there; `None` when it goes by a name.
+fn follow<'s>(
+    schema: &'s Value,
+    reference: &str,
+    used: &mut BTreeSet<Definition>,
+    waiting: &mut Vec<&'s Value>,
+) -> Option<()> {
+    let Some(pointer) = reference.strip_prefix('#') else { return reference.contains(':').then_some(()) };
+    let pointer = percent_encoding::percent_decode_str(pointer).decode_utf8_lossy();
+    let mut steps = pointer.split('/').skip(1);
+    if !pointer.is_empty() && !pointer.starts_with('/') {
+        return None;
+    }
+    let place = steps.next().and_then(|first| PLACES.into_iter().find(|place| *place == first));
+    if let (Some(place), Some(name)) = (place, steps.next()) {
+        let name = name.replace("~1", "/").replace("~0", "~");
+        if let Some(found) = schema.get(place).and_then(|all| all.get(&name))
+            && used.insert((place, name))
+        {
+            waiting.push(found);
+        }
+    }
+    Some(())
 }
 
 /// Why a schema can't be used.
@@ -117,6 +199,21 @@ mod tests {
         for (schema, expected) in cases {
             assert_eq!(check_one(schema.as_bytes(), &Values::new(), Helm::V4), Err(expected), "{schema}");
         }
+    }
+
+    #[test]
+    fn definitions_that_nobody_uses_may_lead_anywhere() {
+        // As both Helms take them (3.22.0, 4.3.1).
+        let unused = [
+            r##"{"$defs":{"q":{"properties":{"z":{"$ref":"foo.json"}}}},"not":{"type":"string"}}"##,
+            r##"{"definitions":{"q":{"$ref":"https://example.invalid/x"},"r":{"$ref":"#/definitions/q"}},"not":{"type":"string"}}"##,
+            r##"{"$schema":"http://json-schema.org/draft-07/schema#","definitions":{"q":{"$ref":"foo.json"},"r":{}},"not":{"$ref":"#/definitions/s"},"$defs":{}}"##,
+        ];
+        let told = unused.map(|schema| check_one(schema.as_bytes(), &Values::new(), Helm::V4));
+        let lost = "json-pointer in \"file:///values.schema.json#/definitions/s\" not found".to_owned();
+        assert_eq!(told, [Ok(()), Ok(()), Err(lost)]);
+        let used = r##"{"$ref":"#/definitions/r","definitions":{"q":{"$ref":"foo.json"},"r":{"items":{"$ref":"#/definitions/q"}}}}"##;
+        assert!(check_one(used.as_bytes(), &Values::new(), Helm::V4).is_err());
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Which subcharts take part in a release: version matches, aliases, tags, conditions, imported values.
 
+use std::collections::HashSet;
+
 use serde_json::{Map, Value};
 
 use super::go_text::print;
@@ -15,8 +17,23 @@ use crate::version::{Constraint, Version};
 /// When a subchart's values are no map.
 pub fn process(chart: &mut Chart, user: &Values, notices: &mut Notices) -> Result<(), Error> {
     let place = chart.metadata.name.clone();
+    if notices.helm().shares_aliased_subcharts() {
+        number(chart, &mut 0);
+    }
     enable(chart, user, "", &place, notices)?;
-    import(chart, notices)
+    let mut shared = SharedImports::default();
+    import(chart, &mut shared, notices)?;
+    shared.empty(chart);
+    Ok(())
+}
+
+/// Gives every entry a number that its copies keep.
+fn number(chart: &mut Chart, last: &mut usize) {
+    for entry in &mut chart.metadata.dependencies {
+        *last += 1;
+        entry.shared_as = Some(*last);
+    }
+    chart.dependencies.iter_mut().for_each(|sub| number(sub, last));
 }
 
 /// The names of dependencies that Chart.yaml lists and `charts/` lacks.
@@ -222,9 +239,9 @@ fn apply_conditions(entries: &mut [Dependency], merged: &Values, path: &str, not
 }
 
 /// Takes over the values that subcharts export, deepest charts first.
-fn import(chart: &mut Chart, notices: &mut Notices) -> Result<(), Error> {
+fn import(chart: &mut Chart, shared: &mut SharedImports, notices: &mut Notices) -> Result<(), Error> {
     for subchart in &mut chart.dependencies {
-        import(subchart, notices)?;
+        import(subchart, shared, notices)?;
     }
     if chart.metadata.dependencies.is_empty() {
         return Ok(());
@@ -232,7 +249,7 @@ fn import(chart: &mut Chart, notices: &mut Notices) -> Result<(), Error> {
     let mut merged = values::merge(chart, &Values::new(), notices)?;
     let mut imported = Values::new();
     for entry in &mut chart.metadata.dependencies {
-        let wishes = std::mem::take(&mut entry.import_values);
+        let wishes = shared.take(entry);
         for wish in wishes.iter().filter_map(Import::read) {
             wish.apply(&entry.name, &merged, &mut imported, notices);
             entry.import_values.push(wish.as_value());
@@ -241,6 +258,36 @@ fn import(chart: &mut Chart, notices: &mut Notices) -> Result<(), Error> {
     values::merge_tables(&mut merged, imported, notices);
     chart.values = merged;
     Ok(())
+}
+
+/// Helm 3 shares the entries of a subchart among its aliases, and what it has imported once it takes for nothing that it
+/// knows: only the first alias gets the values, and then the wishes are gone for all.
+#[derive(Default)]
+struct SharedImports {
+    taken: HashSet<usize>,
+    emptied: HashSet<usize>,
+}
+
+impl SharedImports {
+    fn take(&mut self, entry: &mut Dependency) -> Vec<Value> {
+        let wishes = std::mem::take(&mut entry.import_values);
+        match entry.shared_as {
+            Some(number) if !self.taken.insert(number) => {
+                self.emptied.insert(number);
+                Vec::new()
+            }
+            _ => wishes,
+        }
+    }
+
+    fn empty(&self, chart: &mut Chart) {
+        for entry in &mut chart.metadata.dependencies {
+            if entry.shared_as.is_some_and(|number| self.emptied.contains(&number)) {
+                entry.import_values.clear();
+            }
+        }
+        chart.dependencies.iter_mut().for_each(|sub| self.empty(sub));
+    }
 }
 
 /// One item of `import-values`.

@@ -198,4 +198,6 @@ pub struct Dependency {
     pub import_values: Vec<Value>,
     /// `alias`.
     pub alias: String,
+    /// The number of the object that copies of this entry share, where the Helm in question has them share one.
+    pub(crate) shared_as: Option<usize>,
 }

@@ -36,7 +36,7 @@ fn walk(schema: &Value, values: &Value, helm: Helm, formats: bool) -> Explained 
     let walk = Walk {
         root: schema,
         formats,
-        old: is_before_2019(schema),
+        draft: draft(schema),
         helm,
         way: RefCell::default(),
         circular: Cell::new(false),
@@ -56,8 +56,15 @@ pub(super) fn written(problem: Problem) -> String {
 
 /// Whether a schema is of a draft whose references hide everything beside them.
 pub(super) fn is_before_2019(schema: &Value) -> bool {
+    draft(schema) < 2019
+}
+
+/// The draft that a schema is written in: 4, 6, 7, 2019 or 2020.
+fn draft(schema: &Value) -> u16 {
+    const NAMES: [(&str, u16); 4] =
+        [("draft-04", 4), ("draft-06", 6), ("draft-07", 7), ("draft/2019-09", 2019)];
     let dialect = schema.get("$schema").and_then(Value::as_str).unwrap_or_default();
-    ["draft-04", "draft-06", "draft-07"].iter().any(|draft| dialect.contains(draft))
+    NAMES.iter().find(|(name, _)| dialect.contains(name)).map_or(2020, |(_, draft)| *draft)
 }
 
 /// What went wrong at one place, with its reasons.
@@ -103,8 +110,8 @@ struct Walk<'s> {
     root: &'s Value,
     /// Whether texts have to be what their format says; patterns are the only format that is looked at.
     formats: bool,
-    /// Drafts before 2019-09, where a reference hides everything beside it.
-    old: bool,
+    /// Which keywords there are; before 2019-09, a reference hides everything beside it.
+    draft: u16,
     helm: Helm,
     /// The schemas that are being checked, and where.
     way: RefCell<Vec<(&'s Value, String)>>,
@@ -128,6 +135,11 @@ impl Found<'_> {
 }
 
 impl<'s> Walk<'s> {
+    /// Drafts before 2019-09.
+    fn is_old(&self) -> bool {
+        self.draft < 2019
+    }
+
     fn check(&self, schema: &'s Value, value: &Value, place: &str, depth: usize) -> Option<Problem> {
         if let Some(cycle) = self.cycle(schema, place) {
             self.circular.set(true);
@@ -183,10 +195,10 @@ impl<'s> Walk<'s> {
             _ => return None,
         };
         let reference = schema.get("$ref").and_then(Value::as_str);
-        if let (Some(reference), true) = (reference, self.old) {
+        if let (Some(reference), true) = (reference, self.is_old()) {
             return self.referred(reference, value, place, depth);
         }
-        if let Some(problem) = mismatch(schema, value).or_else(|| self.misformed(schema, value)) {
+        if let Some(problem) = mismatch(schema, value, self.draft).or_else(|| self.misformed(schema, value)) {
             return words(problem);
         }
         let mut found = Found { place, problems: Vec::new() };
@@ -221,7 +233,7 @@ impl<'s> Walk<'s> {
     /// A text without its format; drafts since 2019-09 only note formats.
     fn misformed(&self, schema: &Map<String, Value>, value: &Value) -> Option<String> {
         let (format, text) = (schema.get("format")?.as_str()?, value.as_str()?);
-        let why = format_words::check(format, text).err().filter(|_| self.old)?;
+        let why = format_words::check(format, text).err().filter(|_| self.is_old())?;
         Some(format!("{} is not valid {format}: {why}", quote(text)))
     }
 
@@ -266,8 +278,12 @@ impl<'s> Walk<'s> {
         if !extra.is_empty() {
             found.say(format!("additional properties {} not allowed", quoted(&extra)));
         }
-        self.names(schema, object, found, depth);
-        self.dependents(schema, object, &["dependentSchemas", "dependentRequired"], found, depth);
+        if self.draft >= 6 {
+            self.names(schema, object, found, depth);
+        }
+        if !self.is_old() {
+            self.dependents(schema, object, &["dependentSchemas", "dependentRequired"], found, depth);
+        }
     }
 
     /// Checks one property; `false` when it is one too many.
@@ -307,7 +323,7 @@ impl<'s> Walk<'s> {
         found: &mut Found<'_>,
         depth: usize,
     ) {
-        let Some(rule) = schema.get("unevaluatedProperties").filter(|_| !self.old) else { return };
+        let Some(rule) = schema.get("unevaluatedProperties").filter(|_| !self.is_old()) else { return };
         for (name, value) in object {
             if !self.speaks_of(schema, name, whole, found.place, depth) {
                 let place = format!("{}/{}", found.place, name.replace('~', "~0").replace('/', "~1"));
@@ -415,13 +431,14 @@ impl<'s> Walk<'s> {
         {
             found.say(format!("items at {first} and {second} are equal"));
         }
-        let prefix = schema.get("prefixItems").or_else(|| schema.get("items")).and_then(Value::as_array);
+        let prefix = if self.draft >= 2020 { "prefixItems" } else { "items" };
+        let prefix = schema.get(prefix).and_then(Value::as_array);
         let rest = match schema.get("items") {
             Some(Value::Array(_)) => schema.get("additionalItems"),
             other => other,
         };
         let prefixed = prefix.map_or(0, Vec::len);
-        if rest == Some(&Value::Bool(false)) && items.len() > prefixed && prefix.is_some() && self.old {
+        if rest == Some(&Value::Bool(false)) && items.len() > prefixed && prefix.is_some() && self.is_old() {
             let extra = items.len() - prefixed;
             found.say(format!("last {} additionalItem(s) not allowed", grouped(extra as f64)));
             return;
@@ -431,7 +448,7 @@ impl<'s> Walk<'s> {
             let schema = prefix.and_then(|prefix| prefix.get(index)).or(rest);
             found.problems.extend(schema.and_then(|schema| self.check(schema, item, &place, depth + 1)));
         }
-        if let Some(wanted) = schema.get("contains") {
+        if let Some(wanted) = schema.get("contains").filter(|_| self.draft >= 6) {
             let all = items.iter().enumerate();
             let problems: Vec<_> = all
                 .map(|(index, item)| self.check(wanted, item, &format!("{}/{index}", found.place), depth + 1))
@@ -450,7 +467,8 @@ impl<'s> Walk<'s> {
         let all: Vec<_> = list("allOf").iter().filter_map(check).collect();
         let any: Vec<_> = list("anyOf").iter().map(check).collect();
         let one: Vec<_> = list("oneOf").iter().map(check).collect();
-        let branch = schema.get("if").and_then(|condition| match check(condition) {
+        let condition = schema.get("if").filter(|_| self.draft >= 7);
+        let branch = condition.and_then(|condition| match check(condition) {
             None => schema.get("then"),
             Some(_) => schema.get("else"),
         });
@@ -508,7 +526,7 @@ fn find<'s>(schema: &'s Value, key: &str, name: &str, depth: usize) -> Option<&'
 }
 
 /// Type, constant and enumeration: problems that end the check of a schema at once.
-fn mismatch(schema: &Map<String, Value>, value: &Value) -> Option<String> {
+fn mismatch(schema: &Map<String, Value>, value: &Value, draft: u16) -> Option<String> {
     const ORDER: &[&str] = &["null", "boolean", "number", "integer", "string", "array", "object"];
     let types: Vec<&str> = match schema.get("type") {
         Some(Value::String(one)) => vec![one],
@@ -522,7 +540,7 @@ fn mismatch(schema: &Map<String, Value>, value: &Value) -> Option<String> {
         let wanted: Vec<_> = ORDER.iter().copied().filter(|name| types.contains(name)).collect();
         return Some(format!("got {found}, want {}", wanted.join(" or ")));
     }
-    if let Some(wanted) = schema.get("const").filter(|wanted| !equal(wanted, value)) {
+    if let Some(wanted) = schema.get("const").filter(|wanted| draft >= 6 && !equal(wanted, value)) {
         return Some(match wanted {
             Value::Array(_) | Value::Object(_) => "'const' failed".to_owned(),
             plain => format!("value must be {}", display(plain)),
@@ -568,7 +586,7 @@ pub(super) fn equal(left: &Value, right: &Value) -> bool {
     }
 }
 
-fn twins(items: &[Value]) -> Option<(usize, usize)> {
+pub(super) fn twins(items: &[Value]) -> Option<(usize, usize)> {
     let pairs = items.iter().enumerate().flat_map(|(second, item)| {
         let before = items.iter().take(second).enumerate();
         before.filter(move |(_, other)| equal(item, other)).map(move |(first, _)| (first, second))
@@ -607,18 +625,50 @@ fn string(schema: &Map<String, Value>, text: &str, found: &mut Found<'_>) {
 
 fn number_bounds(schema: &Map<String, Value>, got: f64, found: &mut Found<'_>) {
     type Fits = fn(f64, f64) -> bool;
-    let rules: [(&str, Fits); 5] = [
-        ("minimum", |got, want| got >= want),
-        ("maximum", |got, want| got <= want),
-        ("exclusiveMinimum", |got, want| got > want),
-        ("exclusiveMaximum", |got, want| got < want),
-        ("multipleOf", |got, want| (got / want).fract() == 0.0),
+    let number = |keyword: &str| schema.get(keyword).and_then(Value::as_f64);
+    // Draft 4 says with a flag that the bound beside it is out of bounds itself.
+    let flagged = |keyword: &str| schema.get(keyword) == Some(&Value::Bool(true));
+    let sides = |plain, strict| match flagged(strict) {
+        true => (None, number(plain)),
+        false => (number(plain), number(strict)),
+    };
+    let (least, above) = sides("minimum", "exclusiveMinimum");
+    let (most, below) = sides("maximum", "exclusiveMaximum");
+    let rules: [(&str, Option<f64>, Fits); 5] = [
+        ("minimum", least, |got, want| got >= want),
+        ("maximum", most, |got, want| got <= want),
+        ("exclusiveMinimum", above, |got, want| got > want),
+        ("exclusiveMaximum", below, |got, want| got < want),
+        ("multipleOf", number("multipleOf"), is_multiple),
     ];
-    for (keyword, fits) in rules {
-        if let Some(want) = schema.get(keyword).and_then(Value::as_f64).filter(|want| !fits(got, *want)) {
+    for (keyword, want, fits) in rules {
+        if let Some(want) = want.filter(|want| !fits(got, *want)) {
             found.say(format!("{keyword}: got {}, want {}", grouped(got), grouped(want)));
         }
     }
+}
+
+/// Whether a number is a multiple of another, as they are written in decimal.
+fn is_multiple(got: f64, want: f64) -> bool {
+    match (decimal(got), decimal(want)) {
+        (Some((got, scale)), Some((want, other))) => {
+            let most = scale.max(other);
+            let aligned = |digits: i128, scale| digits.checked_mul(10_i128.checked_pow(most - scale)?);
+            match (aligned(got, scale), aligned(want, other)) {
+                (Some(got), Some(want)) if want != 0 => got % want == 0,
+                _ => false,
+            }
+        }
+        _ => (got / want).fract() == 0.0,
+    }
+}
+
+/// The digits of a number, and how many of them stand behind the point.
+fn decimal(number: f64) -> Option<(i128, u32)> {
+    let text = number.to_string();
+    let (whole, fraction) = text.split_once('.').unwrap_or((&text, ""));
+    let digits = format!("{whole}{fraction}").parse().ok()?;
+    Some((digits, u32::try_from(fraction.len()).ok()?))
 }
 
 fn matches(pattern: &str, text: &str) -> bool {
@@ -642,6 +692,8 @@ fn display(value: &Value) -> String {
     match value {
         Value::String(text) => quote(text),
         Value::Array(_) | Value::Object(_) => "value".to_owned(),
+        // The schema's own spelling is kept there; here it is lost, and the commonest is the best guess.
+        Value::Number(number) if number.is_f64() => format!("{:?}", number.as_f64().unwrap_or_default()),
         other => go_text::print(other),
     }
 }

@@ -13,16 +13,23 @@ const LATEST: &str = "https://json-schema.org/draft/2020-12/schema";
 /// Why a schema's metaschema refuses it.
 pub(super) fn refusal(schema: &Value) -> Option<String> {
     let named = schema.get("$schema").and_then(Value::as_str).unwrap_or(LATEST);
-    let dialect = named.trim_end_matches('#').replacen(
-        "https://json-schema.org/draft-0",
-        "http://json-schema.org/draft-0",
-        1,
-    );
+    let dialect = spelled(named.trim_end_matches('#'));
     let metaschema = metaschema(&dialect)?;
     let reasons = explain::explain_schema(metaschema, schema)?;
     Some(format!(
         "\"file:///values.schema.json#\" is not valid against metaschema: jsonschema validation failed with '{dialect}#'\n{reasons}"
     ))
+}
+
+/// A dialect as its metaschema spells it; either scheme will do.
+fn spelled(dialect: &str) -> String {
+    let bare = dialect.strip_prefix("https://").or_else(|| dialect.strip_prefix("http://"));
+    match bare {
+        Some("json-schema.org/schema") => LATEST.to_owned(),
+        Some(bare) if bare.starts_with("json-schema.org/draft-0") => format!("http://{bare}"),
+        Some(bare) if bare.starts_with("json-schema.org/draft/") => format!("https://{bare}"),
+        _ => dialect.to_owned(),
+    }
 }
 
 /// The metaschema of a dialect.
@@ -106,6 +113,7 @@ fn flat(dialect: &str, draft: &str) -> Value {
     let schema = json!({ "$ref": "#" });
     let by_name = json!({ "type": "object", "additionalProperties": schema });
     let count = json!({ "type": "integer", "minimum": 0 });
+    let least = json!({ "allOf": [count, { "default": 0 }] });
     let (text, number, flag) =
         (json!({ "type": "string" }), json!({ "type": "number" }), json!({ "type": "boolean" }));
     let schemas = json!({ "$ref": "#/definitions/schemas" });
@@ -113,6 +121,7 @@ fn flat(dialect: &str, draft: &str) -> Value {
     let (fourth, seventh) = (draft == "04", draft == "07");
     let inner = if fourth { json!({ "anyOf": [flag, schema] }) } else { schema.clone() };
     let bound = if fourth { &flag } else { &number };
+    let reference = json!({ "type": "string", "format": "uri-reference" });
     let regex = json!({ "type": "string", "format": "regex" });
     let named = if seventh {
         json!({ "type": "object", "additionalProperties": schema, "propertyNames": { "format": "regex" } })
@@ -124,16 +133,12 @@ fn flat(dialect: &str, draft: &str) -> Value {
     } else {
         json!({ "type": "number", "exclusiveMinimum": 0 })
     };
-    let choices = if seventh {
-        json!({ "type": "array" })
-    } else {
-        json!({ "type": "array", "minItems": 1, "uniqueItems": true })
-    };
+    let choices = json!({ "type": "array", "minItems": 1, "uniqueItems": true });
     let mut keywords = json!({
         "$schema": text, "$ref": text, "title": text, "description": text, "format": text,
         "multipleOf": divisor, "maximum": number, "minimum": number, "exclusiveMaximum": bound, "exclusiveMinimum": bound,
-        "maxLength": count, "minLength": count, "maxItems": count, "minItems": count,
-        "maxProperties": count, "minProperties": count, "pattern": regex, "uniqueItems": flag,
+        "maxLength": count, "minLength": least, "maxItems": count, "minItems": least,
+        "maxProperties": count, "minProperties": least, "pattern": regex, "uniqueItems": flag,
         "additionalItems": inner, "additionalProperties": inner,
         "items": { "anyOf": [schema, schemas] }, "required": strings,
         "definitions": by_name, "properties": by_name, "patternProperties": named,
@@ -145,9 +150,10 @@ fn flat(dialect: &str, draft: &str) -> Value {
         ] },
         "allOf": schemas, "anyOf": schemas, "oneOf": schemas, "not": schema,
     });
-    let since_sixth = json!({ "contains": schema, "propertyNames": schema, "examples": { "type": "array" } });
+    let since_sixth =
+        json!({ "contains": schema, "propertyNames": schema, "$id": reference, "$ref": reference });
     let since_seventh = json!({
-        "$comment": text, "readOnly": flag, "writeOnly": flag, "if": schema, "then": schema, "else": schema,
+        "$comment": text, "examples": { "type": "array" }, "readOnly": flag, "writeOnly": flag, "if": schema, "then": schema, "else": schema,
         "contentMediaType": text, "contentEncoding": text,
     });
     for (has, more) in [(!fourth, since_sixth), (seventh, since_seventh)] {

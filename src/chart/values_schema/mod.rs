@@ -7,9 +7,13 @@ mod gojsonschema;
 mod metaschema;
 mod patterns;
 mod plain;
+mod references;
 
+use jsonschema::error::ValidationErrorKind;
+use jsonschema::{ValidationError, ValidationOptions, Validator};
 use serde_json::Value;
 
+use self::references::{in_helms_words, refers};
 use super::{Chart, Error, Helm, Values};
 use crate::yaml::json;
 
@@ -76,24 +80,56 @@ fn check_fully(schema: &Value, values: &Values, helm: Helm) -> Result<(), String
         return Err(format!("failing loading {name}: no URLLoader registered for {name}"));
     }
     let values = Value::Object(values.clone());
-    if let Some(refusal) = patterns::refusal(schema) {
-        return Err(metaschema::refusal(schema).unwrap_or(refusal));
+    // The metaschemas of newer drafts the library knows well, and fast.
+    let old = explain::is_before_2019(schema);
+    let unreadable = patterns::refusal(schema);
+    if (old || unreadable.is_some())
+        && let Some(refusal) = metaschema::refusal(schema).or(unreadable)
+    {
+        return Err(refusal);
     }
     if refers(schema) {
         let explained = explain::explain(schema, &values, helm);
         if explained.circular {
+            metaschema::refusal(schema).map_or(Ok(()), Err)?;
             return explained.reasons.map_or(Ok(()), |reasons| Err(reasons + "\n"));
         }
     }
-    let options = format_words::names().fold(jsonschema::options(), |options, name| {
-        options.with_format(name, move |text: &str| format_words::check(name, text).is_ok())
-    });
-    let validator = options
-        .build(schema)
+    if old {
+        return check_older(schema, &values, helm);
+    }
+    let validator = built(schema)
         .map_err(|error| metaschema::refusal(schema).unwrap_or_else(|| in_helms_words(&error.to_string())))?;
     let Err(first) = validator.validate(&values) else { return Ok(()) };
     let reasons = explain::explain(schema, &values, helm).reasons;
     Err(reasons.unwrap_or_else(|| format!("- at '{}': {first}", first.instance_path())) + "\n")
+}
+
+/// The walk knows the drafts before 2019-09 whole; which references lead to nothing, the library tells.
+fn check_older(schema: &Value, values: &Value, helm: Helm) -> Result<(), String> {
+    if refers(schema) {
+        lost_reference(schema).map_or(Ok(()), Err)?;
+    }
+    explain::explain(schema, values, helm).reasons.map_or(Ok(()), |reasons| Err(reasons + "\n"))
+}
+
+fn built(schema: &Value) -> Result<Validator, ValidationError<'static>> {
+    let mut spelled = schema.clone();
+    references::drop_unused(&mut spelled);
+    references::spell(&mut spelled);
+    options().build(&spelled)
+}
+
+fn options() -> ValidationOptions<'static> {
+    format_words::names().fold(jsonschema::options(), |options, name| {
+        options.with_format(name, move |text: &str| format_words::check(name, text).is_ok())
+    })
+}
+
+/// What is said of a reference that leads nowhere.
+fn lost_reference(schema: &Value) -> Option<String> {
+    let error = built(schema).err()?;
+    matches!(error.kind(), ValidationErrorKind::Referencing(_)).then(|| in_helms_words(&error.to_string()))
 }
 
 /// What is neither a mapping nor a boolean is no schema.
@@ -108,24 +144,6 @@ fn no_schema(schema: &Value) -> Option<String> {
     Some(format!(
         "\"file:///values.schema.json#\" is not valid against metaschema: jsonschema validation failed with 'https://json-schema.org/draft/2020-12/schema#'\n- at '': got {found}, want boolean or object"
     ))
-}
-
-/// Whether a schema has references, which may go in circles.
-fn refers(schema: &Value) -> bool {
-    match schema {
-        Value::Object(map) => map.contains_key("$ref") || map.values().any(refers),
-        Value::Array(items) => items.iter().any(refers),
-        _ => false,
-    }
-}
-
-/// Why a schema can't be used.
-fn in_helms_words(problem: &str) -> String {
-    let pointer = problem.strip_prefix("Pointer '").and_then(|rest| rest.strip_suffix("' does not exist"));
-    pointer.map_or_else(
-        || problem.to_owned(),
-        |pointer| format!("json-pointer in \"file:///values.schema.json#{pointer}\" not found"),
-    )
 }
 
 fn go_type(value: &Value) -> &'static str {
@@ -287,6 +305,69 @@ mod tests {
             circle(r##"{"properties":{"a":{"$ref":"#/properties/a"}}}"##, serde_json::json!({"a": 1})),
             "- at '/a': both /properties/a/$ref and /properties/a resolve to \"file:///values.schema.json#/properties/a\" causing reference cycle\n"
         );
+    }
+
+    #[test]
+    fn older_drafts_are_judged_by_their_own_keywords() {
+        // As both Helms print them (3.22.0, 4.3.1); values from files are floats.
+        let fourth =
+            |rules: &str| format!(r#"{{"$schema":"http://json-schema.org/draft-04/schema#",{rules}}}"#);
+        let whole = serde_json::json!({"a": 3.0, "b": 0.3});
+        let Value::Object(whole) = whole else { panic!("values are a map") };
+        let sound = [
+            fourth(r#""properties":{"a":{"type":"integer"}}"#),
+            fourth(
+                r#""properties":{"a":{"const":4},"b":{"contains":false}},"propertyNames":false,"if":{},"then":false"#,
+            ),
+            fourth(r#""properties":{"b":{"multipleOf":0.1}}"#),
+            r#"{"$schema":"http://json-schema.org/draft-06/schema","examples":{},"if":{},"then":false}"#
+                .to_owned(),
+            r#"{"$schema":"http://json-schema.org/schema#","properties":{"a":{"type":"integer"}}}"#
+                .to_owned(),
+        ];
+        for schema in sound {
+            assert_eq!(check_one(schema.as_bytes(), &whole, Helm::V4), Ok(()), "{schema}");
+        }
+        let told =
+            |schema: &str| problem(&serde_json::from_str(schema).unwrap(), Value::Object(whole.clone()));
+        assert_eq!(
+            told(&fourth(r#""properties":{"a":{"minimum":3,"exclusiveMinimum":true}}"#)),
+            "- at '/a': exclusiveMinimum: got 3, want 3\n"
+        );
+        assert_eq!(
+            told(r#"{"properties":{"a":{"enum":[1,2.0]}}}"#),
+            "- at '/a': value must be one of 1, 2.0\n"
+        );
+    }
+
+    #[test]
+    fn older_drafts_and_aliases_have_metaschemas_of_their_own() {
+        // As both Helms print them (3.22.0, 4.3.1).
+        const SEVENTH: &str = "http://json-schema.org/draft-07/schema#";
+        const LATEST: &str = "https://json-schema.org/draft/2020-12/schema#";
+        let cases = [
+            (SEVENTH, r#""enum":[1,1]"#, SEVENTH, "- at '/enum': items at 0 and 1 are equal"),
+            (SEVENTH, r#""enum":[]"#, SEVENTH, "- at '/enum': minItems: got 0, want 1"),
+            (
+                SEVENTH,
+                r#""minLength":-1"#,
+                SEVENTH,
+                "- at '/minLength': 'allOf' failed\n  - at '/minLength': minimum: got -1, want 0",
+            ),
+            (SEVENTH, r#""$id":5"#, SEVENTH, "- at '/$id': got number, want string"),
+            (
+                "http://json-schema.org/schema#",
+                r#""required":null"#,
+                LATEST,
+                "- at '': 'allOf' failed\n  - at '/required': got null, want array",
+            ),
+        ];
+        for (dialect, rules, metaschema, expected) in cases {
+            let schema = format!(r#"{{"$schema":"{dialect}",{rules}}}"#);
+            let told = problem(&serde_json::from_str(&schema).unwrap(), serde_json::json!({}));
+            let refused = "\"file:///values.schema.json#\" is not valid against metaschema: jsonschema validation failed with";
+            assert_eq!(told.trim_end(), format!("{refused} '{metaschema}'\n{expected}"), "{schema}");
+        }
     }
 
     #[test]

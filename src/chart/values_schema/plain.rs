@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use regex::Regex;
 use serde_json::{Map, Value};
 
-use super::explain::{equal, type_of};
+use super::explain::{equal, twins, type_of};
 use super::patterns::unreadable;
 
 /// Deepest nesting of schemas, and of references between them, that is looked at.
@@ -121,7 +121,7 @@ impl<'s> Walk<'s> {
             "allOf" | "anyOf" | "oneOf" => {
                 value.as_array().is_some_and(|all| !all.is_empty() && all.iter().all(sound))
             }
-            _ => is_plain(keyword, value),
+            _ => is_plain(keyword, value, self.old),
         }
     }
 
@@ -149,10 +149,11 @@ impl<'s> Walk<'s> {
 }
 
 /// Whether the value of a keyword that holds no schemas is as it must be.
-fn is_plain(keyword: &str, value: &Value) -> bool {
+fn is_plain(keyword: &str, value: &Value, old: bool) -> bool {
     match keyword {
         "type" => is_type(value),
         "required" => is_set_of_strings(value),
+        "enum" if old => value.as_array().is_some_and(|all| !all.is_empty() && twins(all).is_none()),
         "enum" | "examples" => value.is_array(),
         "title" | "description" | "$comment" | "format" => value.is_string(),
         "readOnly" | "writeOnly" | "deprecated" | "uniqueItems" => value.is_boolean(),

@@ -47,11 +47,11 @@ fn tree(value: &Value, depth: usize) -> Result<Tree, Problem> {
         }
         Value::Object(object) if value.kind() != "complex128" => of_object(object.as_ref(), depth)?,
         Value::Func(_) | Value::Object(_) => return Err(panic(value)),
-        number => plain(number.as_int().unwrap_or_default()),
+        number => plain(&number.as_int().unwrap_or_default()),
     })
 }
 
-fn plain(text: impl ToString) -> Tree {
+fn plain<T: ToString + ?Sized>(text: &T) -> Tree {
     Tree::Plain(text.to_string())
 }
 
@@ -75,7 +75,7 @@ fn of_object(object: &dyn Object, depth: usize) -> Result<Tree, Problem> {
         return Ok(plain("null"));
     }
     match object.type_name() {
-        "time.Time" => return Ok(plain(written(object)?)),
+        "time.Time" => return Ok(plain(&written(object)?)),
         "time.Duration" => return Ok(Tree::Text(object.text().unwrap_or_default())),
         "*semver.Version" | "semver.Version" => return Ok(Tree::Text(written(object)?)),
         _ => {}

@@ -172,6 +172,7 @@ impl<'a> Scanner<'a> {
         let column = self.column();
         self.unroll_indent(column as isize);
         self.look_ahead()?;
+        self.move_buffer();
         if self.at_end() {
             return self.fetch_stream_end();
         }
@@ -212,7 +213,11 @@ impl<'a> Scanner<'a> {
             b'\'' | b'"' => self.fetch_with_key(Self::scan_quoted),
             b'|' | b'>' if self.flow_level == 0 => self.fetch_block_scalar(),
             b'#' | b'|' | b'>' | b'%' | b'@' | b'`' | b'\t' => self.no_token(),
-            _ => self.fetch_plain(),
+            _ => {
+                let fetched = self.fetch_plain();
+                self.move_buffer();
+                fetched
+            }
         }
     }
 
@@ -391,12 +396,16 @@ impl<'a> Scanner<'a> {
     /// with one, each line loses its first character until the buffer moves on.
     #[cold]
     fn skip_mark(&mut self) {
-        let characters = self.rest().iter().filter(|byte| **byte & 0xC0 != 0x80).take(LOOK_AHEAD).count();
-        self.marked = self.pos + LOOK_AHEAD < BUFFER && characters == LOOK_AHEAD;
-        if (self.marked || self.pos == 0)
-            && let Some(first) = self.slice(self.pos, self.bytes.len()).chars().next()
-        {
+        if let Some(first) = self.slice(self.pos, self.bytes.len()).chars().next() {
             self.pos += first.len_utf8();
+        }
+    }
+
+    /// Go's buffer moves on when fewer characters are left in it than it wants to see.
+    fn move_buffer(&mut self) {
+        if self.marked {
+            let rest = self.bytes.get(self.pos..self.bytes.len().min(BUFFER)).unwrap_or(&[]);
+            self.marked = rest.iter().filter(|byte| **byte & 0xC0 != 0x80).nth(LOOK_AHEAD - 1).is_some();
         }
     }
 

@@ -1,13 +1,14 @@
 //! Which subcharts take part in a release: version matches, aliases, tags, conditions, imported values.
 
-use std::collections::HashSet;
-
 use serde_json::{Map, Value};
 
 use super::go_text::print;
 use super::notice::Notices;
 use super::{Chart, Dependency, Error, Helm, Values, values};
 use crate::version::{Constraint, Version};
+use twins::Twins;
+
+mod twins;
 
 /// Applies aliases, tags, conditions and `import-values` for the given user values.
 ///
@@ -17,23 +18,11 @@ use crate::version::{Constraint, Version};
 /// When a subchart's values are no map.
 pub fn process(chart: &mut Chart, user: &Values, notices: &mut Notices) -> Result<(), Error> {
     let place = chart.metadata.name.clone();
-    if notices.helm().shares_aliased_subcharts() {
-        number(chart, &mut 0);
-    }
-    enable(chart, user, "", &place, notices)?;
-    let mut shared = SharedImports::default();
-    import(chart, &mut shared, notices)?;
-    shared.empty(chart);
+    let mut twins = Twins::of(chart, notices.helm());
+    enable(chart, user, "", &place, (notices, &mut twins))?;
+    import(chart, notices, &mut twins)?;
+    twins.settle(chart);
     Ok(())
-}
-
-/// Gives every entry a number that its copies keep.
-fn number(chart: &mut Chart, last: &mut usize) {
-    for entry in &mut chart.metadata.dependencies {
-        *last += 1;
-        entry.shared_as = Some(*last);
-    }
-    chart.dependencies.iter_mut().for_each(|sub| number(sub, last));
 }
 
 /// The names of dependencies that Chart.yaml lists and `charts/` lacks.
@@ -58,13 +47,17 @@ pub fn is_compatible(constraint: &str, version: &str, helm: Helm) -> bool {
     }
 }
 
+/// What a walk over the charts writes to.
+type Books<'a> = (&'a mut Notices, &'a mut Twins);
+
 fn enable(
     chart: &mut Chart,
     user: &Values,
     path: &str,
     place: &str,
-    notices: &mut Notices,
+    (notices, twins): Books<'_>,
 ) -> Result<(), Error> {
+    twins.recall(chart);
     if chart.metadata.dependencies.is_empty() {
         return Ok(());
     }
@@ -77,12 +70,14 @@ fn enable(
     let merged = values::coalesce(chart, user, notices)?;
     apply_tags(&mut chart.metadata.dependencies, &merged, notices);
     apply_conditions(&mut chart.metadata.dependencies, &merged, path, notices);
+    twins.keep_entries(&chart.metadata.dependencies);
     let origins = drop_disabled(chart, origins);
-    descend(chart, &origins, &merged, path, place, notices)?;
+    descend(chart, &origins, &merged, path, place, (notices, twins))?;
     chart.metadata.dependencies.retain(|entry| entry.enabled == Some(true));
     for subchart in &mut chart.dependencies {
         subchart.parent_path = None;
     }
+    twins.keep(chart);
     Ok(())
 }
 
@@ -108,7 +103,7 @@ fn select(chart: &Chart, place: &str, helm: Helm) -> (Vec<Chart>, Vec<usize>) {
 
 /// A subchart under the name of its entry.
 fn aliased(sub: &Chart, entry: &Dependency, place: &str, shallow: bool) -> Chart {
-    let mut copy = sub.clone();
+    let mut copy = Chart { identity: 0, ..sub.clone() };
     if entry.alias.is_empty() {
         return copy;
     }
@@ -150,49 +145,33 @@ fn descend(
     merged: &Values,
     path: &str,
     place: &str,
-    notices: &mut Notices,
+    (notices, twins): Books<'_>,
 ) -> Result<(), Error> {
     let shares = notices.helm().shares_aliased_subcharts();
-    for index in 0..chart.dependencies.len() {
-        let (done, rest) = chart.dependencies.split_at_mut(index);
-        let Some(subchart) = rest.first_mut() else { continue };
-        let twin = done.iter().zip(origins).any(|(_, origin)| Some(origin) == origins.get(index));
-        if shares && twin {
-            rename_shared(subchart);
-        }
+    let lists: Vec<_> = chart.dependencies.iter().map(|sub| !sub.metadata.dependencies.is_empty()).collect();
+    for subchart in &mut chart.dependencies {
         let name = subchart.metadata.name.clone();
         let subplace = format!("{place}/charts/{name}");
-        enable(subchart, merged, &format!("{path}{name}."), &subplace, notices)?;
+        enable(subchart, merged, &format!("{path}{name}."), &subplace, (notices, twins))?;
     }
     if shares {
-        move_to_last_twin(&mut chart.dependencies, origins, place);
+        move_to_last_twin(&mut chart.dependencies, origins, &lists, place);
     }
     Ok(())
 }
 
 /// In Helm 3 charts below an aliased subchart that no entry names are one object for all aliases: its parent is the
-/// alias that was processed last.
-fn move_to_last_twin(subcharts: &mut [Chart], origins: &[usize], place: &str) {
-    for index in 0..subcharts.len() {
-        let last = origins
-            .iter()
-            .rposition(|origin| Some(origin) == origins.get(index))
-            .filter(|last| *last > index);
+/// alias that was processed last. Without any entry nothing below is touched.
+fn move_to_last_twin(subcharts: &mut [Chart], origins: &[usize], lists: &[bool], place: &str) {
+    for (index, (origin, _)) in origins.iter().zip(lists).enumerate().filter(|(_, (_, lists))| **lists) {
+        let last = origins.iter().rposition(|other| other == origin).filter(|last| *last > index);
         let Some(parent) = last.and_then(|last| subcharts.get(last)) else { continue };
         let path = format!("{place}/charts/{}", parent.metadata.name);
         let Some(subchart) = subcharts.get_mut(index) else { continue };
-        let entries = &subchart.metadata.dependencies;
-        let listed = |child: &Chart| entries.iter().any(|entry| entry.name == child.metadata.name);
-        for child in subchart.dependencies.iter_mut().filter(|child| !entries.is_empty() && !listed(child)) {
+        for child in subchart.dependencies.iter_mut().filter(|child| child.identity != 0) {
             child.parent_path = Some(path.clone());
         }
     }
-}
-
-/// Helm 3 shares the entries of a subchart among its aliases: the first one has already renamed them.
-fn rename_shared(chart: &mut Chart) {
-    chart.metadata.dependencies.iter_mut().for_each(take_alias);
-    chart.dependencies.iter_mut().for_each(rename_shared);
 }
 
 fn apply_tags(entries: &mut [Dependency], merged: &Values, notices: &mut Notices) {
@@ -239,9 +218,10 @@ fn apply_conditions(entries: &mut [Dependency], merged: &Values, path: &str, not
 }
 
 /// Takes over the values that subcharts export, deepest charts first.
-fn import(chart: &mut Chart, shared: &mut SharedImports, notices: &mut Notices) -> Result<(), Error> {
+fn import(chart: &mut Chart, notices: &mut Notices, twins: &mut Twins) -> Result<(), Error> {
+    twins.recall(chart);
     for subchart in &mut chart.dependencies {
-        import(subchart, shared, notices)?;
+        import(subchart, notices, twins)?;
     }
     if chart.metadata.dependencies.is_empty() {
         return Ok(());
@@ -249,45 +229,20 @@ fn import(chart: &mut Chart, shared: &mut SharedImports, notices: &mut Notices) 
     let mut merged = values::merge(chart, &Values::new(), notices)?;
     let mut imported = Values::new();
     for entry in &mut chart.metadata.dependencies {
-        let wishes = shared.take(entry);
+        let mut wishes = std::mem::take(&mut entry.import_values);
+        if twins.has_imported(entry) {
+            wishes.clear();
+        }
         for wish in wishes.iter().filter_map(Import::read) {
             wish.apply(&entry.name, &merged, &mut imported, notices);
             entry.import_values.push(wish.as_value());
         }
     }
+    twins.keep_entries(&chart.metadata.dependencies);
     values::merge_tables(&mut merged, imported, notices);
     chart.values = merged;
+    twins.keep(chart);
     Ok(())
-}
-
-/// Helm 3 shares the entries of a subchart among its aliases, and what it has imported once it takes for nothing that it
-/// knows: only the first alias gets the values, and then the wishes are gone for all.
-#[derive(Default)]
-struct SharedImports {
-    taken: HashSet<usize>,
-    emptied: HashSet<usize>,
-}
-
-impl SharedImports {
-    fn take(&mut self, entry: &mut Dependency) -> Vec<Value> {
-        let wishes = std::mem::take(&mut entry.import_values);
-        match entry.shared_as {
-            Some(number) if !self.taken.insert(number) => {
-                self.emptied.insert(number);
-                Vec::new()
-            }
-            _ => wishes,
-        }
-    }
-
-    fn empty(&self, chart: &mut Chart) {
-        for entry in &mut chart.metadata.dependencies {
-            if entry.shared_as.is_some_and(|number| self.emptied.contains(&number)) {
-                entry.import_values.clear();
-            }
-        }
-        chart.dependencies.iter_mut().for_each(|sub| self.empty(sub));
-    }
 }
 
 /// One item of `import-values`.

@@ -88,6 +88,8 @@ pub struct Chart {
     /// Full path of the parent where it is not the chart that holds this one: below an aliased subchart Helm leaves
     /// some charts pointing to the original.
     pub parent_path: Option<String>,
+    /// The object that it is in Helm's memory, where others may share it; else 0.
+    pub(crate) identity: u32,
 }
 
 impl Chart {
@@ -198,6 +200,6 @@ pub struct Dependency {
     pub import_values: Vec<Value>,
     /// `alias`.
     pub alias: String,
-    /// The number of the object that copies of this entry share, where the Helm in question has them share one.
-    pub(crate) shared_as: Option<usize>,
+    /// The object that it is in Helm's memory, where others may share it; else 0.
+    pub(crate) identity: u32,
 }

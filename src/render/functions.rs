@@ -10,7 +10,7 @@ use crate::yaml;
 
 use super::durations;
 use super::error::WARNING;
-use super::{toml_read, toml_text};
+use super::{pretty, toml_read, toml_text};
 
 /// How often a name may be included inside itself (Helm's `recursionMaxNums`).
 const INCLUDE_DEPTH: u64 = 1_000;
@@ -32,7 +32,7 @@ static COMMON: &[Func] = &[
 ];
 
 static FROM_TOML: &[Func] =
-    &[crate::func!("fromToml", from_toml), crate::func!("toYamlPretty", to_yaml_pretty)];
+    &[crate::func!("fromToml", from_toml), crate::func!("toYamlPretty", pretty::to_yaml_pretty)];
 
 static MUST: &[Func] = &[crate::func!("mustToYaml", must_to_yaml), crate::func!("mustToJson", must_to_json)];
 
@@ -155,29 +155,6 @@ fn must_to_yaml(value: &Value) -> Result<String, Fault> {
         text.pop();
     }
     Ok(text)
-}
-
-fn to_yaml_pretty(value: &Value) -> String {
-    let Ok(json) = numbered(value) else { return String::new() };
-    let mut text = yaml::from_json_indented(&json, 2);
-    if text.ends_with('\n') {
-        text.pop();
-    }
-    text
-}
-
-/// What yaml.v3 sees of a value: bytes are a list of numbers to it.
-fn numbered(value: &Value) -> Result<serde_json::Value, Fault> {
-    match value {
-        Value::Bytes(bytes) => Ok(bytes.iter().copied().collect()),
-        Value::List(list) => list.iter().map(numbered).collect(),
-        Value::Map(map) => map
-            .snapshot()
-            .iter()
-            .map(|(key, value)| Ok((key.lossy().into_owned(), numbered(value)?)))
-            .collect(),
-        other => other.to_json(),
-    }
 }
 
 /// A map whose only entry tells what went wrong.

@@ -19,6 +19,7 @@ mod lazy;
 pub mod manifests;
 mod parallel;
 mod pipeline;
+mod pretty;
 pub mod print;
 mod templates;
 mod toml_read;

@@ -45,6 +45,15 @@ impl Arguments<'_> {
     }
 }
 
+/// Go copies a struct when it hands it to a function.
+fn detach(value: &mut Value) {
+    if let Value::Object(object) = value
+        && let Some(copy) = object.detached()
+    {
+        *value = copy;
+    }
+}
+
 impl Exec<'_> {
     pub(crate) fn call<'t>(
         &mut self,
@@ -91,6 +100,7 @@ impl Exec<'_> {
         }
         let mut values = Vec::with_capacity(arguments.count() + 1);
         values.extend(receiver);
+        let received = values.len();
         let param = |at: usize| params.get(at).or(params.last()).unwrap_or(&Type::Interface);
         for (at, term) in arguments.terms.iter().enumerate() {
             values.push(self.argument(frame, dot, param(at), term)?.value);
@@ -98,6 +108,7 @@ impl Exec<'_> {
         if let Some(last) = arguments.last {
             values.push(validate(frame, last, param(arguments.terms.len()))?.value);
         }
+        values.iter_mut().skip(received).for_each(detach);
         let foreseen = self.foresee(name, signature.variadic, &values);
         let result = foreseen.and_then(|()| (func.call)(self, &mut values));
         self.finish(frame, name, node, result).map(|value| Operand::typed(value, &signature.result))

@@ -21,6 +21,9 @@ use crate::limits::{Limits, Watch};
 /// Deepest chain of `{{template}}` calls (`maxExecDepth`).
 const MAX_DEPTH: usize = 100_000;
 
+/// A chain of `{{template}}` calls that is this long ends as in Go, a shorter one for the texts around it.
+const ENDLESS: usize = 2_000;
+
 /// Texts of [`Engine::execute_text`] whose parse trees are kept.
 const KEPT_TEXTS: usize = 4_096;
 
@@ -433,7 +436,8 @@ impl<'s> Exec<'s> {
         if frame.depth >= MAX_DEPTH || stack::scarce() {
             // Go's stack grows to this depth; a smaller one ends the same endless chain.
             let fault = Fault::new(format!("exceeded maximum template depth ({MAX_DEPTH})"));
-            return Err(frame.fault(Fault { stage: Stage::Limit, ..fault }));
+            let stage = if frame.depth >= ENDLESS { Stage::Execute } else { Stage::Limit };
+            return Err(frame.fault(Fault { stage, ..fault }));
         }
         let dot = match &call.pipe {
             Some(pipe) => self.pipeline(frame, dot, pipe)?,

@@ -60,6 +60,7 @@ fn encode(value: &Value, depth: usize) -> Result<Json, Fault> {
                 .ok_or_else(|| Fault::new(format!("json: unsupported value: {}", infinite(*f))))?,
         ),
         Value::String(s) => Json::String(text(s)),
+        Value::Bytes(b) if b.is_nil() => Json::Null,
         Value::Bytes(b) => Json::String(base64::Engine::encode(&base64::prelude::BASE64_STANDARD, b)),
         Value::List(list) => encode_list(list, depth)?,
         Value::Map(map) => encode_map(map, depth)?,

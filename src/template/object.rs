@@ -1,6 +1,7 @@
 //! Go structs and named types with fields and methods.
 
 use std::any::Any;
+use std::rc::Rc;
 
 use super::funcs::Func;
 use super::types::Type;
@@ -58,6 +59,18 @@ impl Field {
         Self { tag: Some(Tag { name, omit_empty }), ..self }
     }
 
+    /// A deep copy that the copy of its struct points to.
+    fn copy(&self) -> Self {
+        let copy = match &self.value {
+            Value::Object(object) => match downcast::<Struct>(object.as_ref()) {
+                Some(inner) => Some(Value::from(Rc::new(inner.public()))),
+                None => object.copy(),
+            },
+            _ => None,
+        };
+        Self { value: copy.unwrap_or_else(|| self.value.clone()), ..self.clone() }
+    }
+
     /// An embedded struct, whose fields and methods are promoted.
     pub fn embedded(name: &'static str, value: impl Into<Value>) -> Self {
         Self { embedded: true, ..Self::new(name, value) }
@@ -104,6 +117,16 @@ pub trait Object: Any {
 
     /// What `GoString()` gives, for types that have it: `%#v` prints it.
     fn go_text(&self) -> Option<String> {
+        None
+    }
+
+    /// What a deep copy has, where it isn't all: Go copies no fields that are private.
+    fn copy(&self) -> Option<Value> {
+        None
+    }
+
+    /// What a function is handed of a field, where it isn't all: a copy that no pointer reaches.
+    fn detached(&self) -> Option<Value> {
         None
     }
 
@@ -175,6 +198,51 @@ impl Object for Struct {
 
     fn printed_fields(&self) -> &[Field] {
         if self.printed.is_empty() { &self.fields } else { &self.printed }
+    }
+
+    fn copy(&self) -> Option<Value> {
+        Some(Value::from(Rc::new(self.without_pointer(self.public()))))
+    }
+
+    fn detached(&self) -> Option<Value> {
+        let printed = self.printed.clone();
+        self.addressed.as_ref()?;
+        Some(Value::from(Rc::new(self.without_pointer(Self { printed, ..self.like(self.fields.clone()) }))))
+    }
+}
+
+impl Struct {
+    /// The same type with other fields.
+    fn like(&self, fields: Vec<Field>) -> Self {
+        Self {
+            name: self.name,
+            fields,
+            methods: self.methods,
+            text: self.text.clone(),
+            addressed: self.addressed.clone(),
+            printed: Vec::new(),
+        }
+    }
+
+    /// A copy whose private fields are empty, all of which are texts.
+    fn public(&self) -> Self {
+        let public = |field: &Field| self.fields.iter().any(|other| other.name == field.name);
+        let printed = self.printed.iter().map(|field| match public(field) {
+            true => field.copy(),
+            false => Field { value: Value::str(""), ..field.clone() },
+        });
+        // `KubeVersion`, the only type of its kind, tells its first field then.
+        let first = || self.fields.first()?.value.as_str().map(|text| text.lossy().into_owned());
+        Self {
+            printed: printed.collect(),
+            addressed: self.addressed.as_ref().and_then(|_| first()),
+            ..self.like(self.fields.iter().map(Field::copy).collect())
+        }
+    }
+
+    /// A struct that no pointer reaches lacks its pointer's methods, `String()` among them.
+    fn without_pointer(&self, copy: Self) -> Self {
+        if self.addressed.is_none() { copy } else { Self { addressed: None, methods: &[], ..copy } }
     }
 }
 

@@ -4,7 +4,7 @@ use super::format::{Flags, Formatter};
 use super::funcs::Fault;
 use super::object::Object;
 use super::stack;
-use super::value::{List, Map, Value};
+use super::value::{GoStr, List, Map, Value};
 use crate::go::decode;
 use crate::limits::stack::levels;
 
@@ -393,8 +393,12 @@ impl Printer {
         }
     }
 
-    fn byte_slice(&mut self, bytes: &[u8], verb: char, type_name: &str) {
+    fn byte_slice(&mut self, bytes: &GoStr, verb: char, type_name: &str) {
         match verb {
+            'v' | 'd' if self.flags().sharp_v && bytes.is_nil() => {
+                self.formatter.text(type_name);
+                self.formatter.text("(nil)");
+            }
             's' => self.formatter.string(bytes),
             'x' | 'X' => self.formatter.hex(bytes, verb),
             'q' => self.formatter.quoted(bytes),

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Deref;
 use std::rc::Rc;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use super::funcs::Func;
 use super::object::Object;
@@ -16,10 +16,23 @@ use super::types::{DICT, INTS, LIST, MapType, STRING_MAP, STRINGS, SliceType, Ty
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct GoStr(Arc<[u8]>);
 
+/// The bytes of no slice; empty slices have others.
+static NIL: LazyLock<Arc<[u8]>> = LazyLock::new(|| Arc::from([].as_slice()));
+
 impl GoStr {
     /// The bytes.
     pub fn as_bytes(&self) -> &[u8] {
         &self.0
+    }
+
+    /// Go's nil slice of bytes: empty, and `null` in JSON.
+    pub fn nil() -> Self {
+        Self(Arc::clone(&NIL))
+    }
+
+    /// Whether it is [`Self::nil`].
+    pub fn is_nil(&self) -> bool {
+        Arc::ptr_eq(&self.0, &NIL)
     }
 
     /// Whether somebody else holds the same bytes.
@@ -387,7 +400,7 @@ impl Value {
             Type::Uint64 => Self::Uint64(0),
             Type::Float64 => Self::Float(0.0),
             Type::String => Self::str(""),
-            Type::Bytes => Self::Bytes(GoStr::from("")),
+            Type::Bytes => Self::Bytes(GoStr::nil()),
             Type::Slice(ty) => Self::List(List::nil(ty)),
             Type::Map(ty) => Self::Map(Map::nil(ty)),
             Type::Object(name) => Self::Object(Rc::new(super::object::NilPointer(name))),
@@ -416,6 +429,7 @@ impl Value {
     pub fn is_nil(&self) -> bool {
         match self {
             Self::Nil => true,
+            Self::Bytes(bytes) => bytes.is_nil(),
             Self::List(list) => list.is_nil(),
             Self::Map(map) => map.is_nil(),
             Self::Object(object) => object.is_nil(),

@@ -98,7 +98,7 @@ impl Error {
 }
 
 /// A semantic version; build metadata takes no part in comparisons.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Version {
     /// Major number.
     pub major: u64,

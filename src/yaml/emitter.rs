@@ -19,10 +19,22 @@ const SIMPLE_KEY: usize = 128;
 
 /// What a node stands in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Parent {
+pub(super) enum Parent {
     Document,
     Sequence,
     Mapping,
+}
+
+/// What can be written.
+pub(super) trait Written {
+    /// Writes it as a node.
+    fn write(&self, emitter: &mut Emitter, parent: Parent);
+}
+
+impl Written for Value {
+    fn write(&self, emitter: &mut Emitter, parent: Parent) {
+        emitter.node(self, parent);
+    }
 }
 
 /// How a scalar is written.
@@ -73,8 +85,8 @@ impl Emitter {
     }
 
     /// Writes one document.
-    pub(super) fn document(mut self, value: &Value) -> String {
-        self.node(value, Parent::Document);
+    pub(super) fn document(mut self, value: &impl Written) -> String {
+        value.write(&mut self, Parent::Document);
         self.write_indent();
         self.out
     }
@@ -85,10 +97,8 @@ impl Emitter {
             Value::Bool(b) => self.scalar(if *b { "true" } else { "false" }, Style::Plain, parent),
             Value::Number(n) => self.scalar(&self.number(n), Style::Plain, parent),
             Value::String(text) => self.text(text, parent, false),
-            Value::Array(items) if items.is_empty() => self.empty("[", "]"),
-            Value::Object(map) if map.is_empty() => self.empty("{", "}"),
             Value::Array(items) => self.sequence(items, parent),
-            Value::Object(map) => self.mapping(map, parent),
+            Value::Object(map) => self.object(map, parent),
         }
     }
 
@@ -113,7 +123,10 @@ impl Emitter {
         self.indicator(close, false, false, false);
     }
 
-    fn sequence(&mut self, items: &[Value], parent: Parent) {
+    pub(super) fn sequence(&mut self, items: &[impl Written], parent: Parent) {
+        if items.is_empty() {
+            return self.empty("[", "]");
+        }
         let outer = self.indent;
         let indentless = self.version == Version::V2 && parent == Parent::Mapping && !self.indention;
         if !indentless {
@@ -122,16 +135,24 @@ impl Emitter {
         for item in items {
             self.write_indent();
             self.indicator("-", true, false, true);
-            self.node(item, Parent::Sequence);
+            item.write(self, Parent::Sequence);
         }
         self.indent = outer;
     }
 
-    fn mapping(&mut self, map: &Map<String, Value>, parent: Parent) {
-        let outer = self.indent;
-        self.increase_indent(parent);
+    fn object(&mut self, map: &Map<String, Value>, parent: Parent) {
         let mut entries: Vec<(&str, &Value)> = map.iter().map(|(key, value)| (key.as_str(), value)).collect();
         order::sort(&mut entries, self.version);
+        self.mapping(&entries, parent);
+    }
+
+    /// A map whose entries are in order.
+    pub(super) fn mapping(&mut self, entries: &[(&str, &impl Written)], parent: Parent) {
+        if entries.is_empty() {
+            return self.empty("{", "}");
+        }
+        let outer = self.indent;
+        self.increase_indent(parent);
         for (key, value) in entries {
             self.write_indent();
             let simple = key.len() <= SIMPLE_KEY && !key.contains(analysis::is_break);
@@ -144,7 +165,7 @@ impl Emitter {
                 self.write_indent();
                 self.indicator(":", true, false, true);
             }
-            self.node(value, Parent::Mapping);
+            value.write(self, Parent::Mapping);
         }
         self.indent = outer;
     }
@@ -169,7 +190,7 @@ impl Emitter {
     // Scalars.
 
     /// A string, as a value or as a key that stands before its `:` (`simple_key`).
-    fn text(&mut self, text: &str, parent: Parent, simple_key: bool) {
+    pub(super) fn text(&mut self, text: &str, parent: Parent, simple_key: bool) {
         let analysis = Analysis::of(text, self.version == Version::V3);
         let stays_text = match self.version {
             Version::V2 => resolve::stays_text(text),
@@ -184,6 +205,10 @@ impl Emitter {
             _ => Style::DoubleQuoted,
         };
         if simple_key { self.styled(text, style, false) } else { self.scalar(text, style, parent) }
+    }
+
+    pub(super) fn plain_scalar(&mut self, text: &str, parent: Parent) {
+        self.scalar(text, Style::Plain, parent);
     }
 
     /// A scalar whose further lines are indented below its parent.

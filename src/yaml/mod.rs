@@ -35,8 +35,10 @@ mod scanner;
 mod skim;
 mod syntax;
 mod timestamp;
+mod tree;
 mod typed;
 
+pub use tree::Tree;
 pub use typed::{read, value};
 
 /// A reading error in go-yaml's words, e.g. `yaml: line 3: mapping values are not allowed in this context`.
@@ -182,6 +184,12 @@ pub fn try_from_json(value: &Value) -> Result<String, Error> {
 #[must_use]
 pub fn from_json_indented(value: &Value, indent: usize) -> String {
     Emitter::v3(indent).document(value)
+}
+
+/// Writes a Go value as [`from_json_indented`] does.
+#[must_use]
+pub fn from_tree(tree: &Tree, indent: usize) -> String {
+    Emitter::v3(indent).document(tree)
 }
 
 /// The line (from 1) of the node that a JSON pointer names in the first document: the key's line in a map, the item's in

@@ -69,6 +69,9 @@ struct SimpleKey {
 /// Characters that go-yaml wants to have read before it looks at the next token.
 const LOOK_AHEAD: usize = 4;
 
+/// Bytes that go-yaml's buffer holds at first, behind a first byte order mark.
+const BUFFER: usize = 509;
+
 /// Reads tokens on demand.
 pub(super) struct Scanner<'a> {
     pub(super) text: &'a str,
@@ -90,6 +93,8 @@ pub(super) struct Scanner<'a> {
     cut_short: Option<Problem>,
     /// Whether `\n` is the only line break in the text.
     unix: bool,
+    /// Whether go-yaml's buffer begins with a byte order mark.
+    marked: bool,
 }
 
 impl<'a> Scanner<'a> {
@@ -113,6 +118,7 @@ impl<'a> Scanner<'a> {
             ready: false,
             cut_short: input.problem.clone(),
             unix: input.unix,
+            marked: input.text.starts_with('\u{FEFF}'),
         }
     }
 
@@ -166,6 +172,7 @@ impl<'a> Scanner<'a> {
         let column = self.column();
         self.unroll_indent(column as isize);
         self.look_ahead()?;
+        self.move_buffer();
         if self.at_end() {
             return self.fetch_stream_end();
         }
@@ -206,7 +213,11 @@ impl<'a> Scanner<'a> {
             b'\'' | b'"' => self.fetch_with_key(Self::scan_quoted),
             b'|' | b'>' if self.flow_level == 0 => self.fetch_block_scalar(),
             b'#' | b'|' | b'>' | b'%' | b'@' | b'`' | b'\t' => self.no_token(),
-            _ => self.fetch_plain(),
+            _ => {
+                let fetched = self.fetch_plain();
+                self.move_buffer();
+                fetched
+            }
         }
     }
 
@@ -361,6 +372,9 @@ impl<'a> Scanner<'a> {
     fn skip_to_token(&mut self) {
         loop {
             let tabs = self.flow_level > 0 || !self.simple_key_allowed;
+            if self.marked && self.column() == 0 {
+                self.skip_mark();
+            }
             self.skip_spaces(usize::MAX);
             if tabs && self.at(0) == b'\t' {
                 self.pos += 1;
@@ -375,6 +389,23 @@ impl<'a> Scanner<'a> {
             }
             self.newline(length);
             self.simple_key_allowed |= self.flow_level == 0;
+        }
+    }
+
+    /// Steps over a byte order mark. Go looks for it where its buffer begins, not where it reads: in a text that begins
+    /// with one, each line loses its first character until the buffer moves on.
+    #[cold]
+    fn skip_mark(&mut self) {
+        if let Some(first) = self.slice(self.pos, self.bytes.len()).chars().next() {
+            self.pos += first.len_utf8();
+        }
+    }
+
+    /// Go's buffer moves on when fewer characters are left in it than it wants to see.
+    fn move_buffer(&mut self) {
+        if self.marked {
+            let rest = self.bytes.get(self.pos..self.bytes.len().min(BUFFER)).unwrap_or(&[]);
+            self.marked = rest.iter().filter(|byte| **byte & 0xC0 != 0x80).nth(LOOK_AHEAD - 1).is_some();
         }
     }
 

@@ -318,3 +318,11 @@ fn plain_scalars_end_where_their_words_end() {
         assert_eq!(value(text), expected, "{text:?}");
     }
 }
+
+#[test]
+fn a_second_byte_order_mark_costs_each_line_a_character() {
+    let read = |text: &str| to_json(text.as_bytes(), &Limits::default());
+    assert_eq!(read("\u{feff}a: 1\n").unwrap(), json!({"a": 1}));
+    let twice = read("\u{feff}\u{feff}a: 1\n xb: 2\nyc: 3\n");
+    assert_eq!(twice.unwrap(), json!({"a": 1, "xb": 2, "c": 3}));
+}

@@ -118,7 +118,7 @@ fn difference(question: &Question, oracle: &mut Oracle) -> Option<String> {
     if ours == theirs {
         return None;
     }
-    if known::is_left(&question.texts(), &ours) {
+    if known::is_left(&theirs, &ours) {
         return None;
     }
     for _ in 0..AGAIN {

@@ -32,7 +32,8 @@ pub(crate) fn text(dice: &mut Dice) -> Vec<u8> {
 }
 
 fn bytes(dice: &mut Dice, mut text: String) -> Vec<u8> {
-    match dice.below(40) {
+    match dice.below(42) {
+        41 => text.insert_str(0, "\u{feff}\u{feff}"),
         36 => text = text.replace('\n', "\r\n"),
         37 => text.insert(0, '\u{feff}'),
         38 => text = text.trim_end().to_owned(),

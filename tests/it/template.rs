@@ -465,3 +465,40 @@ fn differences_depend_on_what_lookup_finds() {
     };
     assert_eq!((diff(&["--state", "s.yaml"])), 2);
 }
+
+/// What Go knows of structs: their fields' order, private ones, what only a pointer to them can do.
+#[test]
+fn structs_are_copied_and_written_as_in_go() {
+    let rows = [
+        ("deepCopy (semver \"1.2.3\")", "0.0.0"),
+        (".Capabilities.KubeVersion", "v1.30.0"),
+        ("deepCopy .Capabilities.KubeVersion", "{v1.30.0 1 30}"),
+        ("default 1 .Capabilities.KubeVersion", "{v1.30.0 1 30}"),
+        ("or .Capabilities.KubeVersion 1", "v1.30.0"),
+        ("(deepCopy .Capabilities).KubeVersion", "v1.30.0"),
+        ("toJson .Files.missing", "null"),
+        ("toJson (.Files.GetBytes \"missing\")", "\"\""),
+        ("printf \"%#v\" .Files.missing", "[]byte(nil)"),
+        ("toYamlPretty .Capabilities.KubeVersion | trunc 16", "version: v1.30.0"),
+        ("list (toDate \"2006\" \"2024\") | toYamlPretty", "- 2024-01-01T00:00:00Z"),
+        ("toYamlPretty \"\\xff\"", "!!binary /w=="),
+    ];
+    let text: Vec<_> = rows.iter().map(|(action, _)| format!("# {{{{ {action} }}}}")).collect();
+    let wanted: Vec<_> = rows.iter().map(|(_, printed)| format!("# {printed}")).collect();
+    let chart = Chart::new("");
+    chart.write("templates/a.txt", &format!("a: 1\n{}", text.join("\n")));
+    let (code, out, err) = chart.template(&["--helm", "3.22.0", "--kube-version", "1.30.0"]);
+    let body = out.split_once("a: 1\n").map_or("", |(_, body)| body);
+    assert_eq!((code, body.trim_end(), err.as_str()), (0, wanted.join("\n").as_str(), ""));
+}
+
+/// Go's own limit is told from all places on the way.
+#[test]
+fn endless_templates_are_told_through_includes() {
+    let chart = Chart::new(
+        "{{ define \"a\" }}{{ template \"a\" }}{{ end }}{{ define \"b\" }}{{ template \"a\" }}{{ end }}{{ include \"b\" . }}",
+    );
+    let (code, _, err) = chart.template(&["--helm", "3.22.0"]);
+    let wanted = "error calling include: template: c/templates/a.yaml:1:28: executing \"a\" at <{{template \"a\"}}>: exceeded maximum template depth (100000)";
+    assert!(code == 1 && err.contains(wanted), "{err}");
+}

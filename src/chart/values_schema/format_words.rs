@@ -294,7 +294,7 @@ fn period(text: &str) -> Result<(), String> {
 }
 
 /// What a text is as a URL: whether it has a scheme. As Go's `url.Parse`, as far as it refuses what people write.
-fn url(text: &str) -> Result<bool, String> {
+pub(super) fn url(text: &str) -> Result<bool, String> {
     let failed = |why: String| format!("parse {}: {why}", quote(text));
     if text.chars().any(|c| c.is_ascii_control()) {
         return Err(failed("net/url: invalid control character in URL".to_owned()));

@@ -74,10 +74,8 @@ fn check_fully(schema: &Value, values: &Values, helm: Helm) -> Result<(), String
     if let Some(refusal) = no_schema(schema) {
         return Err(refusal);
     }
-    let dialect = schema.get("$schema").and_then(Value::as_str).map(|name| name.trim_end_matches('#'));
-    if let Some(name) = dialect.filter(|name| !name.contains(':')) {
-        let name = crate::go::quote(name);
-        return Err(format!("failing loading {name}: no URLLoader registered for {name}"));
+    if let Some(refusal) = schema.get("$schema").and_then(Value::as_str).and_then(no_dialect) {
+        return Err(refusal);
     }
     let values = Value::Object(values.clone());
     // The metaschemas of newer drafts the library knows well, and fast.
@@ -130,6 +128,18 @@ fn options() -> ValidationOptions<'static> {
 fn lost_reference(schema: &Value) -> Option<String> {
     let error = built(schema).err()?;
     matches!(error.kind(), ValidationErrorKind::Referencing(_)).then(|| in_helms_words(&error.to_string()))
+}
+
+/// Why a `$schema` is refused before anything is looked for: it is no URL, or one of a scheme that Helm doesn't know.
+fn no_dialect(name: &str) -> Option<String> {
+    let name = name.split('#').next().unwrap_or_default();
+    if let Err(why) = format_words::url(name) {
+        return Some(format!("invalid $schema in \"file:///values.schema.json#\": {why}"));
+    }
+    let scheme = name.split_once(':').map_or("", |(scheme, _)| scheme).to_ascii_lowercase();
+    let name = crate::go::quote(name);
+    let known = ["file", "http", "https", "urn"].contains(&scheme.as_str());
+    (!known).then(|| format!("failing loading {name}: no URLLoader registered for {name}"))
 }
 
 /// What is neither a mapping nor a boolean is no schema.
@@ -211,6 +221,11 @@ mod tests {
                 "REFUSED 'https://json-schema.org/draft/2020-12/schema#'\n- at '': 'allOf' failed\n  - at '/type': 'anyOf' failed\n    - at '/type': value must be one of 'array', 'boolean', 'integer', 'null', 'number', 'object', 'string'\n    - at '/type': got string, want array",
             ),
             (r##"{"$schema":"x#"}"##, "failing loading \"x\": no URLLoader registered for \"x\""),
+            (r#"{"$schema":"x:y"}"#, "failing loading \"x:y\": no URLLoader registered for \"x:y\""),
+            (
+                r#"{"$schema":":"}"#,
+                "invalid $schema in \"file:///values.schema.json#\": parse \":\": missing protocol scheme",
+            ),
             (
                 r#"{"type":["string","string"]}"#,
                 "REFUSED 'https://json-schema.org/draft/2020-12/schema#'\n- at '': 'allOf' failed\n  - at '/type': 'anyOf' failed\n    - at '/type': value must be one of 'array', 'boolean', 'integer', 'null', 'number', 'object', 'string'\n    - at '/type': items at 0 and 1 are equal",

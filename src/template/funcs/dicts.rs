@@ -76,6 +76,7 @@ fn copied(value: &Value, depth: usize) -> Result<Value, Fault> {
                 map.snapshot().into_iter().map(|(key, value)| Ok((key, copied(&value, depth + 1)?)));
             Value::Map(Map::new(map.ty(), entries.collect::<Result<Entries, Fault>>()?))
         }
+        Value::Object(object) => object.copy().unwrap_or_else(|| value.clone()),
         other => other.clone(),
     })
 }

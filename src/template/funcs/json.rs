@@ -51,6 +51,7 @@ impl Writer {
             Value::Float(f) => self.float(*f)?,
             Value::Uint64(n) => self.text(&n.to_string()),
             Value::String(text) => self.string(text),
+            Value::Bytes(bytes) if bytes.is_nil() => self.text("null"),
             Value::Bytes(bytes) => {
                 let encoded = base64::Engine::encode(&base64::prelude::BASE64_STANDARD, bytes);
                 self.string(encoded.as_bytes());
@@ -59,8 +60,8 @@ impl Writer {
             Value::Map(map) if map.is_nil() => self.text("null"),
             Value::List(list) => self.members(b"[]", list.iter(), Self::value)?,
             Value::Map(map) => self.map(map)?,
-            Value::Object(object) => self.object(object.as_ref())?,
-            Value::Func(_) => {
+            Value::Object(object) if value.kind() != "complex128" => self.object(object.as_ref())?,
+            Value::Func(_) | Value::Object(_) => {
                 return Err(Fault::new(format!("json: unsupported type: {}", value.type_name())));
             }
             number => self.text(&number.as_int().unwrap_or_default().to_string()),

@@ -87,6 +87,11 @@ impl Object for SemVer {
     fn text(&self) -> Option<String> {
         Some(self.version.to_string())
     }
+
+    // All that it has is private.
+    fn copy(&self) -> Option<Value> {
+        Some(Value::from(Rc::new(Self { version: Version::default(), type_name: self.type_name })))
+    }
 }
 
 impl Output for SemVer {

@@ -363,6 +363,11 @@ impl Object for Location {
     fn text(&self) -> Option<String> {
         Some(self.0.name().to_owned())
     }
+
+    // All that it has is private.
+    fn copy(&self) -> Option<Value> {
+        Some(Value::from(Rc::new(Self(Zone::Fixed(String::new(), 0)))))
+    }
 }
 
 impl Output for Location {

@@ -59,7 +59,7 @@ fn streams(text: &str) {
 
 /// What both encoders write is read back as the same value.
 pub(crate) fn write(value: &Value) {
-    let keeps = !has_strange_breaks(value);
+    let keeps = !is_strange(value);
     if let Ok(text) = yaml::try_from_json(value) {
         read_back(value, &text, keeps);
     }
@@ -68,13 +68,14 @@ pub(crate) fn write(value: &Value) {
     }
 }
 
-/// Whether a text has line breaks that go-yaml itself writes as something else than it read.
-fn has_strange_breaks(value: &Value) -> bool {
+/// Whether go-yaml itself writes a value as something else than it read: line breaks of other systems and scripts, and keys
+/// that look like those that merge.
+fn is_strange(value: &Value) -> bool {
     let strange = |text: &str| text.contains(['\r', '\u{85}', '\u{2028}', '\u{2029}']);
     match value {
         Value::String(text) => strange(text),
-        Value::Array(items) => items.iter().any(has_strange_breaks),
-        Value::Object(map) => map.iter().any(|(key, value)| strange(key) || has_strange_breaks(value)),
+        Value::Array(items) => items.iter().any(is_strange),
+        Value::Object(map) => map.iter().any(|(key, value)| key == "<<" || strange(key) || is_strange(value)),
         _ => false,
     }
 }

@@ -16,7 +16,7 @@ pub fn run(data: &[u8]) {
             ];
             let chart = Chart::from_files(files, helm, &limits()).expect("a chart");
             let Ok(values) = values::decode(given, helm, &limits()) else { return };
-            let check = || values_schema::check(&chart, &values, helm);
+            let check = || values_schema::check(&chart, &values, helm, &limits());
             assert_eq!(check(), check(), "checked twice");
         }
     });

@@ -5,7 +5,7 @@ use seatrial::chart::{Helm, Values};
 use seatrial::yaml::json;
 use serde_json::Value;
 
-use crate::{deep, helms};
+use crate::{deep, helms, limits};
 
 /// Takes the input for one flag's text, and for key and value of others.
 pub fn run(data: &[u8]) {
@@ -29,7 +29,7 @@ fn apply(text: &str, style: usize, helm: Helm, values: &mut Values) -> Result<()
         3 => Style::Json,
         _ => Style::Literal,
     };
-    parse_into(text, style, helm, values)
+    parse_into(text, style, helm, &limits(), values)
 }
 
 fn any(text: &str, helm: Helm) {

@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 use super::helm::Helm;
 use crate::go::quote;
 use crate::go::quote::{Escape, quote_rune};
+use crate::limits::Limits;
 use crate::yaml::json;
 
 /// Largest list index (Helm's `MaxIndex`).
@@ -12,6 +13,9 @@ const MAX_INDEX: usize = 65_536;
 
 /// Deepest nesting of names (Helm's `MaxNestedNameLevel`).
 const MAX_NESTED_NAMES: usize = 30;
+
+/// Nodes of a YAML document that one item of a list counts as: `[65536]` is short, and its list is long.
+const NODES: usize = 8;
 
 /// Reads the file that a `--set-file` value names.
 pub type ReadFile<'a> = dyn FnMut(&str) -> Result<String, String> + 'a;
@@ -35,14 +39,16 @@ pub enum Style<'a> {
 /// As Helm v4.3.1 `pkg/strvals/parser.go` and `literal_parser.go`.
 ///
 /// # Errors
-/// In Helm's words, without the `failed parsing --set… data` before it.
+/// In Helm's words, without the `failed parsing --set… data` before it; lists that grow beyond `limits`.
 pub fn parse_into(
     text: &str,
     style: Style<'_>,
     helm: Helm,
+    limits: &Limits,
     values: &mut Map<String, Value>,
 ) -> Result<(), String> {
-    let mut parser = Parser { rest: text.chars().collect(), at: 0, style, helm };
+    let most = limits.yaml_nodes / NODES;
+    let mut parser = Parser { rest: text.chars().collect(), at: 0, style, helm, most, left: most };
     loop {
         match parser.key(values, 0) {
             Ok(()) => {}
@@ -79,6 +85,9 @@ struct Parser<'a> {
     at: usize,
     style: Style<'a>,
     helm: Helm,
+    /// Items that the text may add to lists, and how many of them are left.
+    most: usize,
+    left: usize,
 }
 
 impl Parser<'_> {
@@ -315,7 +324,7 @@ impl Parser<'_> {
                     }
                     return (Some(list), result);
                 }
-                put(list, place, Value::Object(inner))
+                self.put(list, place, Value::Object(inner))
             }
             (_, None) => (Some(list), Err(Stop::End)),
         }
@@ -323,9 +332,39 @@ impl Parser<'_> {
 
     fn item_value(&mut self, list: Vec<Value>, place: usize) -> (Option<Vec<Value>>, Result<(), Stop>) {
         match self.value() {
-            (Some(value), Ok(()) | Err(Stop::End)) => put(list, place, value),
+            (Some(value), Ok(()) | Err(Stop::End)) => self.put(list, place, value),
             (_, result) => (Some(list), result),
         }
+    }
+
+    fn put(
+        &mut self,
+        mut list: Vec<Value>,
+        place: usize,
+        value: Value,
+    ) -> (Option<Vec<Value>>, Result<(), Stop>) {
+        if place > MAX_INDEX {
+            let message = format!("index of {place} is greater than maximum supported index of {MAX_INDEX}");
+            return (Some(list), Err(Stop::Error(message)));
+        }
+        if list.len() <= place {
+            let Some(left) = self.left.checked_sub(place + 1 - list.len()) else {
+                return (Some(list), Err(self.too_long()));
+            };
+            self.left = left;
+            list.resize(place + 1, Value::Null);
+        }
+        if let Some(slot) = list.get_mut(place) {
+            *slot = value;
+        }
+        (Some(list), Ok(()))
+    }
+
+    fn too_long(&self) -> Stop {
+        Stop::error(format!(
+            "lists get more than {} items, each of which counts as {NODES} nodes (--limit-yaml-nodes)",
+            self.most
+        ))
     }
 
     fn item_list(
@@ -344,7 +383,7 @@ impl Parser<'_> {
             Some(other) => return (Some(list.clone()), Err(assertion(other, "[]interface {}"))),
         };
         match self.list_item(current, index, depth) {
-            (items, Ok(())) => put(list, place, items.map_or(Value::Null, Value::Array)),
+            (items, Ok(())) => self.put(list, place, items.map_or(Value::Null, Value::Array)),
             (_, Err(stop)) => (Some(list), Err(stop)),
         }
     }
@@ -354,20 +393,6 @@ fn set(data: &mut Map<String, Value>, name: String, value: Value) {
     if !name.is_empty() {
         data.insert(name, value);
     }
-}
-
-fn put(mut list: Vec<Value>, place: usize, value: Value) -> (Option<Vec<Value>>, Result<(), Stop>) {
-    if place > MAX_INDEX {
-        let message = format!("index of {place} is greater than maximum supported index of {MAX_INDEX}");
-        return (Some(list), Err(Stop::Error(message)));
-    }
-    if list.len() <= place {
-        list.resize(place + 1, Value::Null);
-    }
-    if let Some(slot) = list.get_mut(place) {
-        *slot = value;
-    }
-    (Some(list), Ok(()))
 }
 
 fn negative(index: i64) -> Stop {

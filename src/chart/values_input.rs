@@ -40,28 +40,30 @@ pub fn merge(input: &Input, helm: Helm, limits: &Limits, read: &mut ReadFile<'_>
         );
     }
     for text in &input.json {
-        set_json(text, helm, &mut merged)?;
+        set_json(text, helm, limits, &mut merged)?;
     }
     let failed = |flag: &str, message: String| Error::new(format!("failed parsing {flag} data: {message}"));
     for text in &input.set {
-        set::parse_into(text, Style::Typed, helm, &mut merged).map_err(|error| failed("--set", error))?;
+        set::parse_into(text, Style::Typed, helm, limits, &mut merged)
+            .map_err(|error| failed("--set", error))?;
     }
     for text in &input.string {
-        set::parse_into(text, Style::String, helm, &mut merged)
+        set::parse_into(text, Style::String, helm, limits, &mut merged)
             .map_err(|error| failed("--set-string", error))?;
     }
     for text in &input.file {
         let style = Style::File(&mut *read);
-        set::parse_into(text, style, helm, &mut merged).map_err(|error| failed("--set-file", error))?;
+        set::parse_into(text, style, helm, limits, &mut merged)
+            .map_err(|error| failed("--set-file", error))?;
     }
     for text in &input.literal {
-        set::parse_into(text, Style::Literal, helm, &mut merged)
+        set::parse_into(text, Style::Literal, helm, limits, &mut merged)
             .map_err(|error| failed("--set-literal", error))?;
     }
     Ok(merged)
 }
 
-fn set_json(text: &str, helm: Helm, merged: &mut Values) -> Result<(), Error> {
+fn set_json(text: &str, helm: Helm, limits: &Limits, merged: &mut Values) -> Result<(), Error> {
     if helm.takes_whole_json() && text.trim().starts_with('{') {
         return match yaml::json::decode(text.trim().as_bytes()) {
             Ok(Value::Object(map)) => {
@@ -71,6 +73,6 @@ fn set_json(text: &str, helm: Helm, merged: &mut Values) -> Result<(), Error> {
             _ => Err(Error::new(format!("failed parsing --set-json data JSON: {text}"))),
         };
     }
-    set::parse_into(text, Style::Json, helm, merged)
+    set::parse_into(text, Style::Json, helm, limits, merged)
         .map_err(|_| Error::new(format!("failed parsing --set-json data {text}")))
 }

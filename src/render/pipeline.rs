@@ -50,7 +50,7 @@ impl<'a> Pipeline<'a> {
             .map_err(|error| self.dependencies_failed(&error))?;
         let merged = values::coalesce(&chart, config, &mut self.notices)?;
         if self.options.check_schema {
-            values_schema::check(&chart, &merged, self.helm)?;
+            values_schema::check(&chart, &merged, self.helm, &self.options.limits)?;
         }
         self.check_kube_version(&chart, &kube)?;
         let found = context::renderables(&chart, &merged, &kube, self.options);

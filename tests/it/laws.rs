@@ -71,6 +71,21 @@ fn no_module_is_a_drawer() {
     assert!(found.is_empty(), "{found:?}");
 }
 
+/// A merge that was not finished is found in texts as well as in code.
+#[test]
+fn no_merge_is_left_half_done() {
+    let mut files = Vec::new();
+    for folder in [".ci", "docs", "examples", "fuzz/src", "golden", "reports", "scripts", "src", "tests"] {
+        walk(&root().join(folder), &mut files);
+    }
+    let beside = fs::read_dir(root()).unwrap().map(|entry| entry.unwrap().path());
+    files.extend(beside.filter(|path| path.is_file()));
+    let marks = ["<<<<<<< ", ">>>>>>> "];
+    let marked = |text: String| text.lines().any(|line| marks.iter().any(|mark| line.starts_with(mark)));
+    files.retain(|path| fs::read_to_string(path).is_ok_and(marked));
+    assert!(files.is_empty(), "marks of a merge: {files:?}");
+}
+
 #[test]
 fn architecture_stays_short() {
     let lines = fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap().lines().count();

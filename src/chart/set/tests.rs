@@ -4,7 +4,7 @@ use super::*;
 
 fn applied(text: &str, style: Style<'_>, helm: Helm) -> Result<Value, String> {
     let mut values = Map::new();
-    parse_into(text, style, helm, &mut values).map(|()| Value::Object(values))
+    parse_into(text, style, helm, &Limits::default(), &mut values).map(|()| Value::Object(values))
 }
 
 #[test]
@@ -75,4 +75,12 @@ fn json_nests_and_fails_as_in_go() {
     ] {
         assert_eq!(applied(text, Style::Json, Helm::V4).unwrap_err(), wanted, "{text}");
     }
+}
+
+#[test]
+fn short_texts_make_no_long_lists_without_end() {
+    let text = format!("a{}=1", "[65536]".repeat(60));
+    let told = applied(&text, Style::Typed, Helm::V4).unwrap_err();
+    assert!(told.contains("more than 2500000 items") && told.contains("--limit-yaml-nodes"), "{told}");
+    assert!(applied("a[65536][65536]=1", Style::Typed, Helm::V4).is_ok());
 }

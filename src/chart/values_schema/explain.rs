@@ -4,15 +4,20 @@
 //! Whether values fit at all is decided elsewhere; this walk only has to find the reasons again.
 
 use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
 use std::fmt::Write as _;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
+use regex::Regex;
 use serde_json::{Map, Value};
 
+use super::effort::{DEPTH, Effort};
 use super::{format_words, patterns};
 use crate::chart::{Helm, go_text};
+use crate::limits::Limits;
 
-/// Deepest chain of schemas, against references that go in circles.
-const DEPTH: usize = 500;
+/// Values that are looked at as fast as a schema is applied.
+const LOOKS: u64 = 16;
 
 /// What a walk found.
 pub(super) struct Explained {
@@ -20,19 +25,21 @@ pub(super) struct Explained {
     pub(super) reasons: Option<String>,
     /// Whether a reference led back to where it came from.
     pub(super) circular: bool,
+    /// Why the walk was given up, if it was.
+    pub(super) refusal: Option<String>,
 }
 
 /// The reasons why values do not fit.
-pub(super) fn explain(schema: &Value, values: &Value, helm: Helm) -> Explained {
-    walk(schema, values, helm, false)
+pub(super) fn explain(schema: &Value, values: &Value, helm: Helm, limits: &Limits) -> Explained {
+    walk(schema, values, (helm, limits), false)
 }
 
 /// The reasons why a schema does not fit its metaschema, which looks at formats too.
 pub(super) fn explain_schema(metaschema: &Value, schema: &Value) -> Option<String> {
-    walk(metaschema, schema, Helm::V4, true).reasons
+    walk(metaschema, schema, (Helm::V4, &Limits::default()), true).reasons
 }
 
-fn walk(schema: &Value, values: &Value, helm: Helm, formats: bool) -> Explained {
+fn walk(schema: &Value, values: &Value, (helm, limits): (Helm, &Limits), formats: bool) -> Explained {
     let walk = Walk {
         root: schema,
         formats,
@@ -40,9 +47,14 @@ fn walk(schema: &Value, values: &Value, helm: Helm, formats: bool) -> Explained 
         helm,
         way: RefCell::default(),
         circular: Cell::new(false),
+        effort: Effort::new(limits),
+        known: RefCell::default(),
+        size: size(schema),
     };
-    let problem = walk.check(schema, values, "", 0);
-    Explained { reasons: problem.map(written), circular: walk.circular.get() }
+    let problem = walk.check(schema, values, "");
+    let refusal = walk.effort.refusal();
+    let reasons = problem.filter(|_| refusal.is_none()).map(written);
+    Explained { reasons, circular: walk.circular.get(), refusal }
 }
 
 /// A problem as lines of text.
@@ -116,6 +128,11 @@ struct Walk<'s> {
     /// The schemas that are being checked, and where.
     way: RefCell<Vec<(&'s Value, String)>>,
     circular: Cell<bool>,
+    effort: Effort,
+    /// What references lead to.
+    known: RefCell<HashMap<String, Option<&'s Value>>>,
+    /// Values in the whole schema.
+    size: u64,
 }
 
 /// The problems of one schema at one place.
@@ -140,15 +157,15 @@ impl<'s> Walk<'s> {
         self.draft < 2019
     }
 
-    fn check(&self, schema: &'s Value, value: &Value, place: &str, depth: usize) -> Option<Problem> {
+    fn check(&self, schema: &'s Value, value: &Value, place: &str) -> Option<Problem> {
         if let Some(cycle) = self.cycle(schema, place) {
             self.circular.set(true);
             return Some(Problem { place: place.to_owned(), kind: Kind::Words(cycle), causes: Vec::new() });
         }
         self.way.borrow_mut().push((schema, place.to_owned()));
-        let found = self.check_new(schema, value, place, depth);
+        let found = self.effort.apply(|| self.check_new(schema, value, place));
         self.way.borrow_mut().pop();
-        found
+        found.flatten()
     }
 
     /// What is said of a schema that is being checked at this place already.
@@ -159,6 +176,8 @@ impl<'s> Walk<'s> {
         if !schema.is_object() || first < way.len() - here {
             return None;
         }
+        // Where a schema stands is looked for in all of them.
+        self.effort.spend(self.size / LOOKS);
         let mut schemas: Vec<&Value> = way.iter().map(|(known, _)| *known).collect();
         schemas.push(schema);
         let (now, before) = (self.keywords(&schemas), self.keywords(schemas.get(..=first)?));
@@ -185,29 +204,32 @@ impl<'s> Walk<'s> {
         steps.collect()
     }
 
-    fn check_new(&self, schema: &'s Value, value: &Value, place: &str, depth: usize) -> Option<Problem> {
+    fn check_new(&self, schema: &'s Value, value: &Value, place: &str) -> Option<Problem> {
         let words = |words: String| {
             Some(Problem { place: place.to_owned(), kind: Kind::Words(words), causes: Vec::new() })
         };
         let schema = match schema {
             Value::Bool(false) => return words("false schema".to_owned()),
-            Value::Object(schema) if depth < DEPTH => schema,
+            Value::Object(schema) => schema,
             _ => return None,
         };
         let reference = schema.get("$ref").and_then(Value::as_str);
         if let (Some(reference), true) = (reference, self.is_old()) {
-            return self.referred(reference, value, place, depth);
+            return self.referred(reference, value, place);
         }
         if let Some(problem) = mismatch(schema, value, self.draft).or_else(|| self.misformed(schema, value)) {
             return words(problem);
         }
         let mut found = Found { place, problems: Vec::new() };
-        found.problems.extend(reference.and_then(|reference| self.referred(reference, value, place, depth)));
+        for keyword in ["$ref", "$recursiveRef", "$dynamicRef"] {
+            let reference = schema.get(keyword).and_then(Value::as_str);
+            found.problems.extend(reference.and_then(|reference| self.referred(reference, value, place)));
+        }
         match value {
-            Value::Object(object) => self.object(schema, object, &mut found, depth),
-            Value::Array(items) => self.array(schema, items, &mut found, depth),
+            Value::Object(object) => self.object(schema, object, &mut found),
+            Value::Array(items) => self.array(schema, items, &mut found),
             Value::String(text) => {
-                string(schema, text, &mut found);
+                self.string(schema, text, &mut found);
                 if self.formats && schema.get("format").is_some_and(|format| format == "regex") {
                     found.problems.extend(patterns::unreadable(text).map(|words| Problem {
                         place: place.to_owned(),
@@ -219,9 +241,9 @@ impl<'s> Walk<'s> {
             Value::Number(number) => number_bounds(schema, number.as_f64().unwrap_or_default(), &mut found),
             Value::Null | Value::Bool(_) => {}
         }
-        self.combined(schema, value, &mut found, depth);
+        self.combined(schema, value, &mut found);
         if let Value::Object(object) = value {
-            self.left_over(schema, value, object, &mut found, depth);
+            self.left_over(schema, value, object, &mut found);
         }
         let (place, mut problems) = (place.to_owned(), found.problems);
         match problems.len() {
@@ -237,29 +259,35 @@ impl<'s> Walk<'s> {
         Some(format!("{} is not valid {format}: {why}", quote(text)))
     }
 
-    fn referred(&self, reference: &str, value: &Value, place: &str, depth: usize) -> Option<Problem> {
-        let problem = self.check(self.resolve(reference)?, value, place, depth + 1)?;
+    fn referred(&self, reference: &str, value: &Value, place: &str) -> Option<Problem> {
+        let problem = self.check(self.resolve(reference)?, value, place)?;
         Some(Problem { place: place.to_owned(), kind: Kind::Reference, causes: problem.unfold() })
     }
 
     /// The schema a reference inside the same document names.
     fn resolve(&self, reference: &str) -> Option<&'s Value> {
+        if let Some(known) = self.known.borrow().get(reference) {
+            return *known;
+        }
+        let found = self.search(reference);
+        self.known.borrow_mut().insert(reference.to_owned(), found);
+        found
+    }
+
+    fn search(&self, reference: &str) -> Option<&'s Value> {
         let (document, fragment) = reference.split_once('#').unwrap_or((reference, ""));
         let base = if document.is_empty() { self.root } else { find(self.root, "$id", document, 0)? };
         let fragment = percent_encoding::percent_decode_str(fragment).decode_utf8_lossy();
         if fragment.is_empty() || fragment.starts_with('/') {
             return base.pointer(&fragment);
         }
-        find(base, "$anchor", &fragment, 0).or_else(|| find(base, "$id", &format!("#{fragment}"), 0))
+        let anchor = |keyword| find(base, keyword, &fragment, 0);
+        anchor("$anchor")
+            .or_else(|| anchor("$dynamicAnchor"))
+            .or_else(|| find(base, "$id", &format!("#{fragment}"), 0))
     }
 
-    fn object(
-        &self,
-        schema: &'s Map<String, Value>,
-        object: &Map<String, Value>,
-        found: &mut Found<'_>,
-        depth: usize,
-    ) {
+    fn object(&self, schema: &'s Map<String, Value>, object: &Map<String, Value>, found: &mut Found<'_>) {
         bound(schema, "minProperties", object.len(), std::cmp::Ordering::Less, found);
         bound(schema, "maxProperties", object.len(), std::cmp::Ordering::Greater, found);
         let missing = missing(schema.get("required"), object);
@@ -268,10 +296,10 @@ impl<'s> Walk<'s> {
             [one] => found.say(format!("missing property {}", quote(one))),
             more => found.say(format!("missing properties {}", quoted(more))),
         }
-        self.dependents(schema, object, &["dependencies"], found, depth);
+        self.dependents(schema, object, &["dependencies"], found);
         let mut extra = Vec::new();
         for (name, value) in object {
-            if !self.property(schema, name, value, found, depth) {
+            if !self.property(schema, name, value, found) {
                 extra.push(name.as_str());
             }
         }
@@ -279,10 +307,10 @@ impl<'s> Walk<'s> {
             found.say(format!("additional properties {} not allowed", quoted(&extra)));
         }
         if self.draft >= 6 {
-            self.names(schema, object, found, depth);
+            self.names(schema, object, found);
         }
         if !self.is_old() {
-            self.dependents(schema, object, &["dependentSchemas", "dependentRequired"], found, depth);
+            self.dependents(schema, object, &["dependentSchemas", "dependentRequired"], found);
         }
     }
 
@@ -293,21 +321,20 @@ impl<'s> Walk<'s> {
         name: &str,
         value: &Value,
         found: &mut Found<'_>,
-        depth: usize,
     ) -> bool {
         let place = format!("{}/{}", found.place, name.replace('~', "~0").replace('/', "~1"));
         let mut known = false;
         let own = schema.get("properties").and_then(|properties| properties.get(name));
         let patterns = schema.get("patternProperties").and_then(Value::as_object).into_iter().flatten();
-        let matching = patterns.filter(|(pattern, _)| matches(pattern, name)).map(|(_, schema)| schema);
+        let matching = patterns.filter(|(pattern, _)| self.matches(pattern, name)).map(|(_, schema)| schema);
         for schema in own.into_iter().chain(matching) {
             known = true;
-            found.problems.extend(self.check(schema, value, &place, depth + 1));
+            found.problems.extend(self.check(schema, value, &place));
         }
         match schema.get("additionalProperties") {
             Some(Value::Bool(false)) => known,
             Some(schema) if !known => {
-                found.problems.extend(self.check(schema, value, &place, depth + 1));
+                found.problems.extend(self.check(schema, value, &place));
                 true
             }
             _ => true,
@@ -321,53 +348,39 @@ impl<'s> Walk<'s> {
         whole: &Value,
         object: &Map<String, Value>,
         found: &mut Found<'_>,
-        depth: usize,
     ) {
         let Some(rule) = schema.get("unevaluatedProperties").filter(|_| !self.is_old()) else { return };
         for (name, value) in object {
-            if !self.speaks_of(schema, name, whole, found.place, depth) {
+            if !self.speaks_of(schema, name, whole, found.place) {
                 let place = format!("{}/{}", found.place, name.replace('~', "~0").replace('/', "~1"));
-                found.problems.extend(self.check(rule, value, &place, depth + 1));
+                found.problems.extend(self.check(rule, value, &place));
             }
         }
     }
 
     /// Whether a schema, or one that it applies and that the value fits, has a rule for a property.
-    fn speaks_of(
-        &self,
-        schema: &'s Map<String, Value>,
-        name: &str,
-        whole: &Value,
-        place: &str,
-        depth: usize,
-    ) -> bool {
+    fn speaks_of(&self, schema: &'s Map<String, Value>, name: &str, whole: &Value, place: &str) -> bool {
         let has = |key: &str| schema.get(key).and_then(Value::as_object);
         let own = has("properties").is_some_and(|own| own.contains_key(name))
-            || has("patternProperties").is_some_and(|own| own.keys().any(|pattern| matches(pattern, name)))
+            || has("patternProperties")
+                .is_some_and(|own| own.keys().any(|pattern| self.matches(pattern, name)))
             || schema.contains_key("additionalProperties");
-        own || self.applied(schema, whole, place, depth).into_iter().any(|inner| {
-            let fits = self.check(inner, whole, place, depth + 1).is_none();
+        own || self.applied(schema, whole, place).into_iter().any(|inner| {
+            let fits = self.check(inner, whole, place).is_none();
             let speaks = |inner: &'s Map<String, Value>| {
-                inner.contains_key("unevaluatedProperties")
-                    || self.speaks_of(inner, name, whole, place, depth + 1)
+                inner.contains_key("unevaluatedProperties") || self.speaks_of(inner, name, whole, place)
             };
-            fits && depth < DEPTH && inner.as_object().is_some_and(speaks)
+            fits && !self.effort.is_spent() && inner.as_object().is_some_and(speaks)
         })
     }
 
     /// The schemas that a schema applies to the same value.
-    fn applied(
-        &self,
-        schema: &'s Map<String, Value>,
-        whole: &Value,
-        place: &str,
-        depth: usize,
-    ) -> Vec<&'s Value> {
+    fn applied(&self, schema: &'s Map<String, Value>, whole: &Value, place: &str) -> Vec<&'s Value> {
         let list = |key: &str| schema.get(key).and_then(Value::as_array).into_iter().flatten();
         let mut all: Vec<_> = ["allOf", "anyOf", "oneOf"].into_iter().flat_map(list).collect();
         all.extend(schema.get("$ref").and_then(Value::as_str).and_then(|name| self.resolve(name)));
         if let Some(condition) = schema.get("if") {
-            let fits = self.check(condition, whole, place, depth + 1).is_none();
+            let fits = self.check(condition, whole, place).is_none();
             all.push(condition);
             all.extend(schema.get(if fits { "then" } else { "else" }));
         }
@@ -376,16 +389,10 @@ impl<'s> Walk<'s> {
         all
     }
 
-    fn names(
-        &self,
-        schema: &'s Map<String, Value>,
-        object: &Map<String, Value>,
-        found: &mut Found<'_>,
-        depth: usize,
-    ) {
+    fn names(&self, schema: &'s Map<String, Value>, object: &Map<String, Value>, found: &mut Found<'_>) {
         if let Some(names) = schema.get("propertyNames") {
             for name in object.keys() {
-                if let Some(problem) = self.check(names, &Value::String(name.clone()), "", depth + 1) {
+                if let Some(problem) = self.check(names, &Value::String(name.clone()), "") {
                     let kind = Kind::Words(format!("invalid propertyName {}", quote(name)));
                     let causes = problem.unfold();
                     let place = if self.helm.places_property_names() { found.place } else { "" };
@@ -401,7 +408,6 @@ impl<'s> Walk<'s> {
         object: &Map<String, Value>,
         keywords: &[&str],
         found: &mut Found<'_>,
-        depth: usize,
     ) {
         let whole = Value::Object(object.clone());
         for keyword in keywords {
@@ -417,13 +423,29 @@ impl<'s> Walk<'s> {
                         ));
                     }
                 } else {
-                    found.problems.extend(self.check(dependency, &whole, found.place, depth + 1));
+                    found.problems.extend(self.check(dependency, &whole, found.place));
                 }
             }
         }
     }
 
-    fn array(&self, schema: &'s Map<String, Value>, items: &[Value], found: &mut Found<'_>, depth: usize) {
+    fn string(&self, schema: &Map<String, Value>, text: &str, found: &mut Found<'_>) {
+        let length = text.chars().count();
+        bound(schema, "minLength", length, std::cmp::Ordering::Less, found);
+        bound(schema, "maxLength", length, std::cmp::Ordering::Greater, found);
+        if let Some(pattern) =
+            schema.get("pattern").and_then(Value::as_str).filter(|pattern| !self.matches(pattern, text))
+        {
+            found.say(format!("{} does not match pattern {}", quote(text), quote(pattern)));
+        }
+    }
+
+    /// Patterns that can't be read were told before.
+    fn matches(&self, pattern: &str, text: &str) -> bool {
+        self.effort.matches(pattern, text, readable).unwrap_or(true)
+    }
+
+    fn array(&self, schema: &'s Map<String, Value>, items: &[Value], found: &mut Found<'_>) {
         bound(schema, "minItems", items.len(), std::cmp::Ordering::Less, found);
         bound(schema, "maxItems", items.len(), std::cmp::Ordering::Greater, found);
         if schema.get("uniqueItems").and_then(Value::as_bool) == Some(true)
@@ -446,12 +468,12 @@ impl<'s> Walk<'s> {
         for (index, item) in items.iter().enumerate() {
             let place = format!("{}/{index}", found.place);
             let schema = prefix.and_then(|prefix| prefix.get(index)).or(rest);
-            found.problems.extend(schema.and_then(|schema| self.check(schema, item, &place, depth + 1)));
+            found.problems.extend(schema.and_then(|schema| self.check(schema, item, &place)));
         }
         if let Some(wanted) = schema.get("contains").filter(|_| self.draft >= 6) {
             let all = items.iter().enumerate();
             let problems: Vec<_> = all
-                .map(|(index, item)| self.check(wanted, item, &format!("{}/{index}", found.place), depth + 1))
+                .map(|(index, item)| self.check(wanted, item, &format!("{}/{index}", found.place)))
                 .collect();
             if problems.iter().all(Option::is_some) {
                 found.because("no items match contains schema", problems.into_iter().flatten().collect());
@@ -459,8 +481,8 @@ impl<'s> Walk<'s> {
         }
     }
 
-    fn combined(&self, schema: &'s Map<String, Value>, value: &Value, found: &mut Found<'_>, depth: usize) {
-        let check = |schema: &'s Value| self.check(schema, value, found.place, depth + 1);
+    fn combined(&self, schema: &'s Map<String, Value>, value: &Value, found: &mut Found<'_>) {
+        let check = |schema: &'s Value| self.check(schema, value, found.place);
         let list =
             |key: &str| schema.get(key).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
         let negated = schema.get("not").is_some_and(|not| check(not).is_none());
@@ -587,11 +609,40 @@ pub(super) fn equal(left: &Value, right: &Value) -> bool {
 }
 
 pub(super) fn twins(items: &[Value]) -> Option<(usize, usize)> {
-    let pairs = items.iter().enumerate().flat_map(|(second, item)| {
-        let before = items.iter().take(second).enumerate();
-        before.filter(move |(_, other)| equal(item, other)).map(move |(first, _)| (first, second))
-    });
-    pairs.into_iter().next()
+    let mut seen: HashMap<u64, Vec<usize>> = HashMap::new();
+    for (second, item) in items.iter().enumerate() {
+        let mut sketch = DefaultHasher::new();
+        sketch_into(item, &mut sketch);
+        let alike = seen.entry(sketch.finish()).or_default();
+        let same = |first: &&usize| items.get(**first).is_some_and(|other| equal(item, other));
+        if let Some(first) = alike.iter().find(same) {
+            return Some((*first, second));
+        }
+        alike.push(second);
+    }
+    None
+}
+
+/// Number of values within a value, itself included.
+fn size(value: &Value) -> u64 {
+    1 + match value {
+        Value::Array(items) => items.iter().map(size).sum(),
+        Value::Object(map) => map.values().map(size).sum(),
+        _ => 0,
+    }
+}
+
+/// Hashes a value so that those that are [`equal`] come to the same.
+fn sketch_into(value: &Value, sketch: &mut DefaultHasher) {
+    match value {
+        // Both zeros are the same.
+        Value::Number(number) => (number.as_f64().unwrap_or_default() + 0.0).to_bits().hash(sketch),
+        Value::Array(items) => items.iter().for_each(|item| sketch_into(item, sketch)),
+        Value::Object(map) => map.len().hash(sketch),
+        Value::String(text) => text.hash(sketch),
+        Value::Bool(on) => on.hash(sketch),
+        Value::Null => {}
+    }
 }
 
 fn missing<'r>(required: Option<&'r Value>, object: &Map<String, Value>) -> Vec<&'r str> {
@@ -609,17 +660,6 @@ fn bound(
     let Some(want) = schema.get(keyword).and_then(Value::as_f64) else { return };
     if (got as f64).partial_cmp(&want) == Some(wrong) {
         found.say(format!("{keyword}: got {}, want {}", grouped(got as f64), grouped(want)));
-    }
-}
-
-fn string(schema: &Map<String, Value>, text: &str, found: &mut Found<'_>) {
-    let length = text.chars().count();
-    bound(schema, "minLength", length, std::cmp::Ordering::Less, found);
-    bound(schema, "maxLength", length, std::cmp::Ordering::Greater, found);
-    if let Some(pattern) =
-        schema.get("pattern").and_then(Value::as_str).filter(|pattern| !matches(pattern, text))
-    {
-        found.say(format!("{} does not match pattern {}", quote(text), quote(pattern)));
     }
 }
 
@@ -671,10 +711,9 @@ fn decimal(number: f64) -> Option<(i128, u32)> {
     Some((digits, u32::try_from(fraction.len()).ok()?))
 }
 
-fn matches(pattern: &str, text: &str) -> bool {
-    let pattern =
-        crate::go::pattern::translate(pattern).ok().and_then(|own| regex::Regex::new(&own.text).ok());
-    pattern.is_none_or(|pattern| pattern.is_match(text))
+/// A pattern of Go's, where it is one.
+fn readable(pattern: &str) -> Option<Regex> {
+    crate::go::pattern::translate(pattern).ok().and_then(|own| Regex::new(&own.text).ok())
 }
 
 /// A string in single quotes.

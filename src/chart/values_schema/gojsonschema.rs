@@ -4,26 +4,30 @@
 
 mod sound;
 
+use std::collections::HashMap;
 use std::fmt::Display;
 
+use regex::Regex;
 use serde_json::{Map, Value};
 
+use super::effort::{DEPTH, Effort};
 use super::formats;
 use crate::chart::Values;
+use crate::limits::Limits;
 use sound::{resolve, sound};
 
-/// Deepest chain of schemas, against references that go in circles.
-const DEPTH: usize = 500;
-
 /// Whether values fit, and if not, why, one reason in a line.
-pub(super) fn check(schema: &Value, values: &Values) -> Result<(), String> {
+pub(super) fn check(schema: &Value, values: &Values, limits: &Limits) -> Result<(), String> {
     if !schema.is_object() && !schema.is_boolean() {
         return Err("schema is invalid".to_owned());
     }
     sound(schema, schema, 0)?;
-    let walk = Walk { root: schema, draft: Draft::of(schema) };
+    let walk = Walk { root: schema, draft: Draft::of(schema), effort: Effort::new(limits) };
     let mut found = Found::default();
     walk.visit(schema, &Value::Object(values.clone()), &Place(Vec::new()), &mut found);
+    if let Some(refusal) = walk.effort.refusal() {
+        return Err(refusal);
+    }
     if found.problems.is_empty() {
         return Ok(());
     }
@@ -91,10 +95,15 @@ impl Found {
 struct Walk<'s> {
     root: &'s Value,
     draft: Draft,
+    effort: Effort,
 }
 
 impl Walk<'_> {
     fn visit(&self, schema: &Value, value: &Value, place: &Place, found: &mut Found) {
+        self.effort.apply(|| self.apply(schema, value, place, found));
+    }
+
+    fn apply(&self, schema: &Value, value: &Value, place: &Place, found: &mut Found) {
         let Value::Object(map) = schema else {
             if *schema == Value::Bool(false) {
                 found.say(place, "False always fails validation");
@@ -117,7 +126,7 @@ impl Walk<'_> {
         }
         self.common(map, value, place, found);
         if let Value::String(text) = value {
-            string(map, text, place, found);
+            self.string(map, text, place, found);
         }
         if let Value::Object(entries) = value {
             self.properties(map, entries, place, found);
@@ -127,7 +136,7 @@ impl Walk<'_> {
 
     /// Follows a reference, unless it goes in circles.
     fn refer(&self, target: &Value, value: &Value, place: &Place, found: &mut Found) {
-        if place.0.len() < DEPTH && !leads_in_circles(self.root, target) {
+        if !leads_in_circles(self.root, target) {
             self.visit(target, value, place, found);
         }
     }
@@ -209,6 +218,10 @@ impl Walk<'_> {
     }
 
     fn common(&self, map: &Map<String, Value>, value: &Value, place: &Place, found: &mut Found) {
+        found.score += 1;
+        if !map.contains_key("const") && !map.contains_key("enum") {
+            return;
+        }
         let own = written(value);
         let constant = map.get("const").filter(|_| self.draft >= Draft::Six).map(written);
         if let Some(constant) = constant.filter(|constant| *constant != own) {
@@ -219,7 +232,6 @@ impl Walk<'_> {
             let words = format!("{} must be one of the following: {}", place.field(), choices.join(", "));
             found.say(place, words);
         }
-        found.score += 1;
     }
 
     fn array(&self, map: &Map<String, Value>, items: &[Value], place: &Place, found: &mut Found) {
@@ -307,7 +319,7 @@ impl Walk<'_> {
     ) {
         let mut matched = false;
         for (_, schema) in
-            object(map, "patternProperties").iter().filter(|(pattern, _)| matches(pattern, key))
+            object(map, "patternProperties").iter().filter(|(pattern, _)| self.matches(pattern, key))
         {
             matched = true;
             found.merge(self.sub(schema, value, &place.then(key)));
@@ -345,6 +357,28 @@ impl Walk<'_> {
                 self.visit(schema, value, &place.then(key), found);
             }
         }
+    }
+
+    fn string(&self, map: &Map<String, Value>, text: &str, place: &Place, found: &mut Found) {
+        let length = text.chars().count();
+        if let Some(least) = count(map, "minLength").filter(|least| length < *least) {
+            found.say(place, format!("String length must be greater than or equal to {least}"));
+        }
+        if let Some(most) = count(map, "maxLength").filter(|most| length > *most) {
+            found.say(place, format!("String length must be less than or equal to {most}"));
+        }
+        let words = |key: &str| map.get(key).and_then(Value::as_str);
+        if let Some(pattern) = words("pattern").filter(|pattern| !self.matches(pattern, text)) {
+            found.say(place, format!("Does not match pattern '{pattern}'"));
+        }
+        if let Some(format) = words("format").filter(|format| !formats::fits(format, text)) {
+            found.say(place, format!("Does not match format '{format}'"));
+        }
+        found.score += 1;
+    }
+
+    fn matches(&self, pattern: &str, text: &str) -> bool {
+        self.effort.matches(pattern, text, |pattern| Regex::new(pattern).ok()) == Some(true)
     }
 
     fn number(&self, map: &Map<String, Value>, got: f64, place: &Place, found: &mut Found) {
@@ -385,24 +419,6 @@ const BOUNDS: [Bound; 5] = [
     ("exclusiveMinimum", "Must be greater than", |got, want| got > want),
 ];
 
-fn string(map: &Map<String, Value>, text: &str, place: &Place, found: &mut Found) {
-    let length = text.chars().count();
-    if let Some(least) = count(map, "minLength").filter(|least| length < *least) {
-        found.say(place, format!("String length must be greater than or equal to {least}"));
-    }
-    if let Some(most) = count(map, "maxLength").filter(|most| length > *most) {
-        found.say(place, format!("String length must be less than or equal to {most}"));
-    }
-    let words = |key: &str| map.get(key).and_then(Value::as_str);
-    if let Some(pattern) = words("pattern").filter(|pattern| !matches(pattern, text)) {
-        found.say(place, format!("Does not match pattern '{pattern}'"));
-    }
-    if let Some(format) = words("format").filter(|format| !formats::fits(format, text)) {
-        found.say(place, format!("Does not match format '{format}'"));
-    }
-    found.score += 1;
-}
-
 /// The alternative that got farthest, the first one of several.
 fn best(results: Vec<Found>) -> Option<Found> {
     results.into_iter().reduce(|best, next| if next.score > best.score { next } else { best })
@@ -410,8 +426,9 @@ fn best(results: Vec<Found>) -> Option<Found> {
 
 fn twins(items: &[Value], place: &Place, found: &mut Found) {
     let texts: Vec<String> = items.iter().map(written).collect();
+    let mut seen = HashMap::new();
     for (second, text) in texts.iter().enumerate() {
-        if let Some(first) = texts.iter().take(second).rposition(|other| other == text) {
+        if let Some(first) = seen.insert(text, second) {
             found.say(place, format!("array items[{first},{second}] must be unique"));
         }
     }
@@ -468,10 +485,6 @@ fn count(map: &Map<String, Value>, key: &str) -> Option<usize> {
     format!("{number:.0}").parse().ok()
 }
 
-fn matches(pattern: &str, text: &str) -> bool {
-    regex::Regex::new(pattern).is_ok_and(|pattern| pattern.is_match(text))
-}
-
 /// A number as Go's `big.Float` prints it.
 fn shown(number: f64) -> String {
     if number == 0.0 || (1e-4..1e10).contains(&number.abs()) {
@@ -511,7 +524,7 @@ mod tests {
 
     fn problems(schema: &str, values: &str) -> String {
         let values: Values = serde_json::from_str(values).unwrap();
-        check(&serde_json::from_str(schema).unwrap(), &values).err().unwrap_or_default()
+        check(&serde_json::from_str(schema).unwrap(), &values, &Limits::default()).err().unwrap_or_default()
     }
 
     #[test]
@@ -544,6 +557,33 @@ mod tests {
         assert_eq!(
             problems(schema, r#"{"a":{"a":{"b":1}}}"#),
             "- a.a: Additional property b is not allowed\n"
+        );
+    }
+
+    #[test]
+    fn schemas_without_end_are_given_up() {
+        let circle = r##"{"allOf":[{"$ref":"#/definitions/a"}],"definitions":{"a":{"anyOf":[{"$ref":"#/definitions/b"}]},"b":{"not":{"$ref":"#/definitions/a"}}}}"##;
+        let both = |at: u32| {
+            let next = format!(r##"{{"$ref":"#/definitions/a{}"}}"##, at + 1);
+            format!(r##","a{at}":{{"allOf":[{next},{next}]}}"##)
+        };
+        let branching: String = (0..60).map(both).collect();
+        let branching = format!(r##"{{"$ref":"#/definitions/a0","definitions":{{"a60":{{}}{branching}}}}}"##);
+        for schema in [circle, &branching] {
+            let few = Limits { template_steps: 100_000, ..Limits::default() };
+            let told = check(&serde_json::from_str(schema).unwrap(), &Values::new(), &few).unwrap_err();
+            assert!(told.contains("--limit-template-steps"), "{told}");
+        }
+    }
+
+    #[test]
+    fn twins_in_long_lists_are_found_soon() {
+        let list = (0..100_000).map(|n| n.to_string()).collect::<Vec<_>>().join(",");
+        let told =
+            problems(r#"{"properties":{"a":{"uniqueItems":true}}}"#, &format!(r#"{{"a":[{list},7,7]}}"#));
+        assert_eq!(
+            told,
+            "- a: array items[7,100000] must be unique\n- a: array items[100000,100001] must be unique\n"
         );
     }
 }

@@ -1,5 +1,6 @@
 //! values.schema.json: the JSON Schema that a chart's values must satisfy.
 
+mod effort;
 mod explain;
 mod format_words;
 mod formats;
@@ -15,6 +16,7 @@ use serde_json::Value;
 
 use self::references::{in_helms_words, refers};
 use super::{Chart, Error, Helm, Values};
+use crate::limits::Limits;
 use crate::yaml::json;
 
 /// Checks the merged values of a chart and its subcharts against their schemas.
@@ -24,9 +26,9 @@ use crate::yaml::json;
 ///
 /// # Errors
 /// Everything that does not fit, chart by chart, in Helm's words.
-pub fn check(chart: &Chart, values: &Values, helm: Helm) -> Result<(), Error> {
+pub fn check(chart: &Chart, values: &Values, helm: Helm, limits: &Limits) -> Result<(), Error> {
     let mut problems = String::new();
-    collect(chart, values, helm, &mut problems);
+    collect(chart, values, (helm, limits), &mut problems);
     if problems.is_empty() {
         return Ok(());
     }
@@ -35,10 +37,10 @@ pub fn check(chart: &Chart, values: &Values, helm: Helm) -> Result<(), Error> {
     )))
 }
 
-fn collect(chart: &Chart, values: &Values, helm: Helm, problems: &mut String) {
+fn collect(chart: &Chart, values: &Values, (helm, limits): (Helm, &Limits), problems: &mut String) {
     let check = |schema: &[u8]| match helm.checks_by_gojsonschema() {
-        true => check_old(schema, values),
-        false => check_one(schema, values, helm),
+        true => check_old(schema, values, limits),
+        false => check_one(schema, values, helm, limits),
     };
     if let Some(schema) = &chart.schema
         && let Err(problem) = check(schema)
@@ -48,7 +50,7 @@ fn collect(chart: &Chart, values: &Values, helm: Helm, problems: &mut String) {
     for subchart in &chart.dependencies {
         match values.get(subchart.name()) {
             None | Some(Value::Null) => {}
-            Some(Value::Object(own)) => collect(subchart, own, helm, problems),
+            Some(Value::Object(own)) => collect(subchart, own, (helm, limits), problems),
             Some(other) => problems.push_str(&format!(
                 "{}:\ninvalid type for values: expected object (map), got {}\n",
                 subchart.name(),
@@ -59,22 +61,25 @@ fn collect(chart: &Chart, values: &Values, helm: Helm, problems: &mut String) {
 }
 
 /// One chart's own schema by the rules of old.
-fn check_old(schema: &[u8], values: &Values) -> Result<(), String> {
+fn check_old(schema: &[u8], values: &Values, limits: &Limits) -> Result<(), String> {
     let schema = json::decode_file(schema).map_err(|error| error.message)?;
-    gojsonschema::check(&schema, values)
+    gojsonschema::check(&schema, values, limits)
 }
 
 /// One chart's own schema; the problem ends in a line break unless the schema itself is broken.
-fn check_one(schema: &[u8], values: &Values, helm: Helm) -> Result<(), String> {
+fn check_one(schema: &[u8], values: &Values, helm: Helm, limits: &Limits) -> Result<(), String> {
     let schema = json::decode_file(schema).map_err(|error| error.message)?;
-    if plain::fits(&schema, values) { Ok(()) } else { check_fully(&schema, values, helm) }
+    if plain::fits(&schema, values) { Ok(()) } else { check_fully(&schema, values, helm, limits) }
 }
 
-fn check_fully(schema: &Value, values: &Values, helm: Helm) -> Result<(), String> {
+fn check_fully(schema: &Value, values: &Values, helm: Helm, limits: &Limits) -> Result<(), String> {
     if let Some(refusal) = no_schema(schema) {
         return Err(refusal);
     }
     if let Some(refusal) = schema.get("$schema").and_then(Value::as_str).and_then(no_dialect) {
+        return Err(refusal);
+    }
+    if let Some(refusal) = effort::too_large(schema, limits) {
         return Err(refusal);
     }
     let values = Value::Object(values.clone());
@@ -87,28 +92,33 @@ fn check_fully(schema: &Value, values: &Values, helm: Helm) -> Result<(), String
         return Err(refusal);
     }
     if refers(schema) {
-        let explained = explain::explain(schema, &values, helm);
+        let explained = explain::explain(schema, &values, helm, limits);
+        if let Some(refusal) = explained.refusal {
+            return Err(refusal);
+        }
         if explained.circular {
             metaschema::refusal(schema).map_or(Ok(()), Err)?;
             return explained.reasons.map_or(Ok(()), |reasons| Err(reasons + "\n"));
         }
     }
     if old {
-        return check_older(schema, &values, helm);
+        return check_older(schema, &values, helm, limits);
     }
     let validator = built(schema)
         .map_err(|error| metaschema::refusal(schema).unwrap_or_else(|| in_helms_words(&error.to_string())))?;
     let Err(first) = validator.validate(&values) else { return Ok(()) };
-    let reasons = explain::explain(schema, &values, helm).reasons;
+    let reasons = explain::explain(schema, &values, helm, limits).reasons;
     Err(reasons.unwrap_or_else(|| format!("- at '{}': {first}", first.instance_path())) + "\n")
 }
 
 /// The walk knows the drafts before 2019-09 whole; which references lead to nothing, the library tells.
-fn check_older(schema: &Value, values: &Value, helm: Helm) -> Result<(), String> {
+fn check_older(schema: &Value, values: &Value, helm: Helm, limits: &Limits) -> Result<(), String> {
     if refers(schema) {
         lost_reference(schema).map_or(Ok(()), Err)?;
     }
-    explain::explain(schema, values, helm).reasons.map_or(Ok(()), |reasons| Err(reasons + "\n"))
+    let explained = explain::explain(schema, values, helm, limits);
+    let problem = explained.refusal.or_else(|| explained.reasons.map(|reasons| reasons + "\n"));
+    problem.map_or(Ok(()), Err)
 }
 
 fn built(schema: &Value) -> Result<Validator, ValidationError<'static>> {
@@ -174,7 +184,7 @@ mod tests {
 
     fn problem(schema: &Value, values: Value) -> String {
         let Value::Object(values) = values else { panic!("values are a map") };
-        check_one(schema.to_string().as_bytes(), &values, Helm::V4).unwrap_err()
+        check_one(schema.to_string().as_bytes(), &values, Helm::V4, &Limits::default()).unwrap_err()
     }
 
     #[test]
@@ -199,15 +209,19 @@ mod tests {
         ];
         for (text, expected) in cases {
             assert_eq!(
-                check_one(text.as_bytes(), &Values::new(), Helm::V4),
+                check_one(text.as_bytes(), &Values::new(), Helm::V4, &Limits::default()),
                 Err(expected.to_owned()),
                 "{text}"
             );
         }
-        let deep = check_one("[".repeat(10_001).as_bytes(), &Values::new(), Helm::V4);
+        let deep = check_one("[".repeat(10_001).as_bytes(), &Values::new(), Helm::V4, &Limits::default());
         assert_eq!(deep, Err("invalid character '[' exceeded max depth".to_owned()));
         for sound in ["true", "{\"a\": 1e999}", "{\"title\":\"\\ud800\"}"] {
-            assert_eq!(check_one(sound.as_bytes(), &Values::new(), Helm::V4), Ok(()), "{sound}");
+            assert_eq!(
+                check_one(sound.as_bytes(), &Values::new(), Helm::V4, &Limits::default()),
+                Ok(()),
+                "{sound}"
+            );
         }
     }
 
@@ -341,7 +355,11 @@ mod tests {
                 .to_owned(),
         ];
         for schema in sound {
-            assert_eq!(check_one(schema.as_bytes(), &whole, Helm::V4), Ok(()), "{schema}");
+            assert_eq!(
+                check_one(schema.as_bytes(), &whole, Helm::V4, &Limits::default()),
+                Ok(()),
+                "{schema}"
+            );
         }
         let told =
             |schema: &str| problem(&serde_json::from_str(schema).unwrap(), Value::Object(whole.clone()));
@@ -382,6 +400,20 @@ mod tests {
             let told = problem(&serde_json::from_str(&schema).unwrap(), serde_json::json!({}));
             let refused = "\"file:///values.schema.json#\" is not valid against metaschema: jsonschema validation failed with";
             assert_eq!(told.trim_end(), format!("{refused} '{metaschema}'\n{expected}"), "{schema}");
+        }
+    }
+
+    #[test]
+    fn references_that_branch_without_end_are_given_up() {
+        for keyword in ["$ref", "$dynamicRef"] {
+            let link = |at: u32| serde_json::json!({(keyword): format!("#a{at}")});
+            let both = |at: u32| serde_json::json!({"$dynamicAnchor": format!("a{at}"), "allOf": [link(at + 1), link(at + 1)]});
+            let mut all: serde_json::Map<_, _> = (0..40).map(|at| (at.to_string(), both(at))).collect();
+            all.insert("last".to_owned(), serde_json::json!({"$dynamicAnchor": "a40"}));
+            let schema = serde_json::json!({(keyword): "#a0", "$defs": all});
+            let few = Limits { template_steps: 100_000, ..Limits::default() };
+            let told = check_fully(&schema, &Values::new(), Helm::V4, &few).unwrap_err();
+            assert!(told.contains("--limit-template-steps"), "{told}");
         }
     }
 

@@ -469,7 +469,7 @@ mod tests {
             if let Value::Object(values) = values
                 && fits(&schema, &values)
             {
-                prop_assert_eq!(super::super::check_fully(&schema, &values, crate::chart::Helm::V4), Ok(()));
+                prop_assert_eq!(super::super::check_fully(&schema, &values, crate::chart::Helm::V4, &crate::limits::Limits::default()), Ok(()));
             }
         }
     }

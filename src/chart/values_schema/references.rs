@@ -168,7 +168,7 @@ fn no_such_file(path: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::check_one;
+    use super::super::{Limits, check_one};
     use crate::chart::{Helm, Values};
 
     #[test]
@@ -197,7 +197,11 @@ mod tests {
             ),
         ];
         for (schema, expected) in cases {
-            assert_eq!(check_one(schema.as_bytes(), &Values::new(), Helm::V4), Err(expected), "{schema}");
+            assert_eq!(
+                check_one(schema.as_bytes(), &Values::new(), Helm::V4, &Limits::default()),
+                Err(expected),
+                "{schema}"
+            );
         }
     }
 
@@ -209,11 +213,12 @@ mod tests {
             r##"{"definitions":{"q":{"$ref":"https://example.invalid/x"},"r":{"$ref":"#/definitions/q"}},"not":{"type":"string"}}"##,
             r##"{"$schema":"http://json-schema.org/draft-07/schema#","definitions":{"q":{"$ref":"foo.json"},"r":{}},"not":{"$ref":"#/definitions/s"},"$defs":{}}"##,
         ];
-        let told = unused.map(|schema| check_one(schema.as_bytes(), &Values::new(), Helm::V4));
+        let told =
+            unused.map(|schema| check_one(schema.as_bytes(), &Values::new(), Helm::V4, &Limits::default()));
         let lost = "json-pointer in \"file:///values.schema.json#/definitions/s\" not found".to_owned();
         assert_eq!(told, [Ok(()), Ok(()), Err(lost)]);
         let used = r##"{"$ref":"#/definitions/r","definitions":{"q":{"$ref":"foo.json"},"r":{"items":{"$ref":"#/definitions/q"}}}}"##;
-        assert!(check_one(used.as_bytes(), &Values::new(), Helm::V4).is_err());
+        assert!(check_one(used.as_bytes(), &Values::new(), Helm::V4, &Limits::default()).is_err());
     }
 
     #[test]
@@ -221,7 +226,7 @@ mod tests {
         let schema =
             r##"{"properties":{"a":{"$ref":"#/definitions/a b"}},"definitions":{"a b":{"type":"object"}}}"##;
         let values: Values = serde_json::from_str(r#"{"a":"x"}"#).unwrap();
-        let told = check_one(schema.as_bytes(), &values, Helm::V4);
+        let told = check_one(schema.as_bytes(), &values, Helm::V4, &Limits::default());
         assert_eq!(told, Err("- at '/a': got string, want object\n".to_owned()));
     }
 }

@@ -308,7 +308,7 @@ impl<'p, 'i, W: World> Player<'p, 'i, W> {
     ) -> Result<Step, ScenarioError> {
         let chart = self.chart(&deployment.chart)?;
         let dialect = self.dialect(stage)?;
-        let values = Arc::new(values(&deployment.values, &deployment.set, dialect.helm)?);
+        let values = Arc::new(values(&deployment.values, &deployment.set, dialect.helm, self.inputs.limits)?);
         self.look_into(&chart, &values, dialect);
         let word = if install { "install" } else { "upgrade" };
         let typed = self.typed_chart(&deployment.chart);
@@ -422,7 +422,7 @@ impl<'p, 'i, W: World> Player<'p, 'i, W> {
         let chart = self.chart(name)?;
         let helm = self.dialect(stage)?.helm;
         let options = template_options(helm, &self.subject);
-        let config = Arc::new(values(&apply.values, &apply.set, helm)?);
+        let config = Arc::new(values(&apply.values, &apply.set, helm, self.inputs.limits)?);
         let render = self.workshop.renderer.render(&chart, &config, &options).map_err(ScenarioError::new)?;
         let crds = render.crds.iter().flat_map(|file| file.objects.iter());
         let hooks = render.hooks.iter().filter(|_| apply.hooks).map(|hook| &hook.manifest);

@@ -67,7 +67,7 @@ impl Scenario {
             return Err(ScenarioError::new(message).hint(NAMESPACE).on(line("/namespace")));
         }
         for stage in scenario.start.steps.iter().chain(&scenario.steps) {
-            stage.vet(&scenario).map_err(|error| stage.at(error))?;
+            stage.vet(&scenario, limits).map_err(|error| stage.at(error))?;
         }
         scenario.bounded(limits)?;
         scenario.wanted = wanted(&scenario, &line);
@@ -251,14 +251,14 @@ impl Stage {
         error.on(self.line)
     }
 
-    fn vet(&self, scenario: &Scenario) -> Result<(), ScenarioError> {
+    fn vet(&self, scenario: &Scenario, limits: &Limits) -> Result<(), ScenarioError> {
         self.single()?;
         if let Some(wait) = self.wait.filter(|wait| wait.is_nan() || *wait < 0.0) {
             return Err(ScenarioError::new(format!("wait: {wait} seconds are less than no time")));
         }
         let dialect = dialect(self.actor.as_deref().unwrap_or(&scenario.actor))?;
         self.vet_helm(dialect)?;
-        self.vet_charts(scenario, dialect)?;
+        self.vet_charts(scenario, dialect, limits)?;
         self.vet_objects()
     }
 
@@ -328,7 +328,12 @@ impl Stage {
     }
 
     /// Charts that nobody named, and assignments that can't be read.
-    fn vet_charts(&self, scenario: &Scenario, dialect: Dialect) -> Result<(), ScenarioError> {
+    fn vet_charts(
+        &self,
+        scenario: &Scenario,
+        dialect: Dialect,
+        limits: &Limits,
+    ) -> Result<(), ScenarioError> {
         let deployments = self.install.iter().chain(&self.upgrade);
         let deployed = deployments.map(|one| (one.chart.as_str(), &one.values, &one.set));
         let applied =
@@ -341,7 +346,7 @@ impl Stage {
                 return Err(ScenarioError::new(message)
                     .hint("`chart` is one of the names below `charts`, which says what chart it is."));
             }
-            values(written, set, dialect.helm)?;
+            values(written, set, dialect.helm, limits)?;
         }
         Ok(())
     }

@@ -6,13 +6,19 @@ use super::ScenarioError;
 use crate::chart::Values;
 use crate::chart::set::{Style, parse_into};
 use crate::finding::ObjectName;
+use crate::limits::Limits;
 use crate::render::Helm;
 
 /// Values as Helm would hold them: numbers of files are floats, `--set` is read on top.
-pub(super) fn values(written: &Values, set: &[String], helm: Helm) -> Result<Values, ScenarioError> {
+pub(super) fn values(
+    written: &Values,
+    set: &[String],
+    helm: Helm,
+    limits: &Limits,
+) -> Result<Values, ScenarioError> {
     let mut values: Values = written.iter().map(|(key, value)| (key.clone(), floats(value))).collect();
     for set in set {
-        parse_into(set, Style::Typed, helm, &mut values)
+        parse_into(set, Style::Typed, helm, limits, &mut values)
             .map_err(|error| ScenarioError::new(format!("failed parsing --set data: {error}")))?;
     }
     Ok(values)

@@ -165,7 +165,7 @@ fn set(flag: &str, texts: &[String], helm: Helm) -> Vec<(&'static str, String)> 
             "set-json" => Style::Json,
             _ => Style::Literal,
         };
-        if let Err(error) = parse_into(text, style, helm, &mut values) {
+        if let Err(error) = parse_into(text, style, helm, &Limits::default(), &mut values) {
             return vec![("error", error)];
         }
     }

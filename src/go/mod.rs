@@ -1,5 +1,6 @@
-//! What of Go others rest on: runes and string literals, as packages `unicode`, `utf8` and `strconv` have them, durations and regular expressions.
+//! What of Go others rest on: runes and string literals, as packages `unicode`, `utf8` and `strconv` have them, calendars, durations and regular expressions.
 
+pub(crate) mod calendar;
 pub mod duration;
 pub(crate) mod pattern;
 pub mod quote;

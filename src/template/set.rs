@@ -53,10 +53,7 @@ impl Set {
     /// # Errors
     /// The text is no template, in Go's words.
     pub fn parse(&mut self, name: &str, text: impl Into<Arc<[u8]>>) -> Result<(), Box<Error>> {
-        for template in parse(&GoStr::from(name), &text.into(), &self.registry)? {
-            add(&mut self.templates, Arc::new(template));
-        }
-        Ok(())
+        self.parse_files(&[(name, &text.into())]).map_err(|(_, error)| error)
     }
 
     /// Parses files one after the other as [`Set::parse`] does, large ones side by side.

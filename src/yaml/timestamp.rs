@@ -2,6 +2,8 @@
 //!
 //! Behaviour: go.yaml.in/yaml v2.4.4, `resolve.go`, `parseTimestamp`; Go 1.26, `time/format.go`, `Parse`.
 
+use crate::go::calendar::days_in;
+
 /// Whether a text is a date (`2001-1-2`) or a date with a time, as one of go-yaml's four layouts.
 pub(super) fn is_timestamp(text: &str) -> bool {
     let Some(rest) = after_date(text.as_bytes()) else { return false };
@@ -30,17 +32,8 @@ fn after_date(text: &[u8]) -> Option<&[u8]> {
     let year = year.iter().try_fold(0u32, |n, b| b.is_ascii_digit().then(|| n * 10 + u32::from(b - b'0')))?;
     let (month, rest) = number(rest.strip_prefix(b"-")?)?;
     let (day, rest) = number(rest.strip_prefix(b"-")?)?;
-    let fits = (1..=12).contains(&month) && (1..=days_in(year, month)).contains(&day);
+    let fits = (1..=12).contains(&month) && (1..=days_in(month.into(), year.into())).contains(&day.into());
     fits.then_some(rest)
-}
-
-fn days_in(year: u32, month: u32) -> u32 {
-    let leap = year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
-    match month {
-        2 => 28 + u32::from(leap),
-        4 | 6 | 9 | 11 => 30,
-        _ => 31,
-    }
 }
 
 /// What follows `H:M:S` and a fraction.

@@ -48,7 +48,23 @@ pub(super) struct Effort {
     left: Cell<u64>,
     depth: Cell<usize>,
     endless: Cell<bool>,
-    patterns: RefCell<HashMap<String, Option<Regex>>>,
+    /// Those that the schema has.
+    pub(super) patterns: Patterns,
+}
+
+/// Patterns, each of which is read once.
+#[derive(Default)]
+pub(super) struct Patterns(RefCell<HashMap<String, Option<Regex>>>);
+
+impl Patterns {
+    /// Whether a text has a match of a pattern; nothing where it can't be read.
+    pub(super) fn matches(&self, pattern: &str, text: &str, read: fn(&str) -> Option<Regex>) -> Option<bool> {
+        let mut known = self.0.borrow_mut();
+        if !known.contains_key(pattern) {
+            known.insert(pattern.to_owned(), read(pattern));
+        }
+        known.get(pattern)?.as_ref().map(|pattern| pattern.is_match(text))
+    }
 }
 
 impl Effort {
@@ -58,7 +74,7 @@ impl Effort {
             left: Cell::new(limits.template_steps / STEPS),
             depth: Cell::new(0),
             endless: Cell::new(false),
-            patterns: RefCell::default(),
+            patterns: Patterns::default(),
         }
     }
 
@@ -95,15 +111,6 @@ impl Effort {
     /// Whether nothing is left.
     pub(super) fn is_spent(&self) -> bool {
         self.endless.get()
-    }
-
-    /// Whether a text has a match of a pattern, which is read once; nothing where it can't be read.
-    pub(super) fn matches(&self, pattern: &str, text: &str, read: fn(&str) -> Option<Regex>) -> Option<bool> {
-        let mut known = self.patterns.borrow_mut();
-        if !known.contains_key(pattern) {
-            known.insert(pattern.to_owned(), read(pattern));
-        }
-        known.get(pattern)?.as_ref().map(|pattern| pattern.is_match(text))
     }
 }
 

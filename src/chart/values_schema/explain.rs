@@ -442,7 +442,7 @@ impl<'s> Walk<'s> {
 
     /// Patterns that can't be read were told before.
     fn matches(&self, pattern: &str, text: &str) -> bool {
-        self.effort.matches(pattern, text, readable).unwrap_or(true)
+        self.effort.patterns.matches(pattern, text, readable).unwrap_or(true)
     }
 
     fn array(&self, schema: &'s Map<String, Value>, items: &[Value], found: &mut Found<'_>) {

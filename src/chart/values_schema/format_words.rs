@@ -4,7 +4,9 @@
 
 use std::net::Ipv6Addr;
 
+use crate::go::calendar::days_in;
 use crate::go::quote;
+use crate::go::quote::{Escape, quote_rune};
 
 type Check = fn(&str) -> Result<(), String>;
 
@@ -53,13 +55,14 @@ fn ensure(holds: bool, words: &str) -> Result<(), String> {
 
 /// A rune as Go's `%q` shows it.
 fn rune(c: char) -> String {
-    let text = quote(c.encode_utf8(&mut [0; 4])).replace("\\\"", "\"").replace('\'', "\\'");
-    format!("'{}'", text.get(1..text.len().saturating_sub(1)).unwrap_or_default())
+    quote_rune(c.into(), Escape::Unprintable)
 }
 
 /// Every character is one that may be there.
 fn all(text: &str, fits: impl Fn(char) -> bool, words: impl Fn(String) -> String) -> Result<(), String> {
-    text.chars().find(|c| !fits(*c)).map_or(Ok(()), |c| fail(words(rune(c))))
+    text.chars()
+        .find(|c| !fits(*c))
+        .map_or(Ok(()), |c| fail(words(rune(c))))
 }
 
 fn digits(text: &str) -> usize {
@@ -79,13 +82,13 @@ fn atoi(text: &str) -> Result<i64, String> {
     })
 }
 
-fn json_pointer(text: &str) -> Result<(), String> {
+pub(super) fn json_pointer(text: &str) -> Result<(), String> {
     ensure(text.is_empty() || text.starts_with('/'), "not starting with /")?;
     let sound = |(at, _): (usize, &str)| matches!(text.as_bytes().get(at + 1), Some(b'0' | b'1'));
     ensure(text.match_indices('~').all(sound), "~ must be followed by 0 or 1")
 }
 
-fn relative_json_pointer(text: &str) -> Result<(), String> {
+pub(super) fn relative_json_pointer(text: &str) -> Result<(), String> {
     let count = digits(text);
     ensure(count > 0, "must start with non-negative integer")?;
     ensure(count == 1 || !text.starts_with('0'), "starts with zero")?;
@@ -215,16 +218,7 @@ fn date(text: &str) -> Result<(), String> {
     }
     ensure(rest.is_empty(), &format!("{parsing}: extra text: {}", quote(rest)))?;
     let [year, month, day] = numbers;
-    ensure((1..=days(year, month)).contains(&day), &format!("{parsing}: day out of range"))
-}
-
-fn days(year: u32, month: u32) -> u32 {
-    let leap = year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
-    match month {
-        2 => 28 + u32::from(leap),
-        4 | 6 | 9 | 11 => 30,
-        _ => 31,
-    }
+    ensure((1..=days_in(month, year)).contains(&day), &format!("{parsing}: day out of range"))
 }
 
 fn time(text: &str) -> Result<(), String> {

@@ -2,6 +2,8 @@
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
+use super::format_words::{json_pointer, relative_json_pointer};
+
 type Check = fn(&str) -> bool;
 
 /// The formats by name; others fit anything.
@@ -21,8 +23,8 @@ const FORMATS: &[(&str, Check)] = &[
     ("uri-template", is_reference),
     ("uuid", is_uuid),
     ("regex", |text| regex::Regex::new(text).is_ok()),
-    ("json-pointer", is_pointer),
-    ("relative-json-pointer", is_relative_pointer),
+    ("json-pointer", |text| json_pointer(text).is_ok()),
+    ("relative-json-pointer", |text| relative_json_pointer(text).is_ok()),
 ];
 
 /// Whether a format is one that is looked at.
@@ -133,18 +135,6 @@ fn is_uuid(text: &str) -> bool {
         part.len() == *length && part.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
     };
     text.split('-').count() == 5 && text.split('-').zip(&[8, 4, 4, 4, 12]).all(part)
-}
-
-fn is_pointer(text: &str) -> bool {
-    let sound = |(at, _): (usize, &str)| matches!(text.as_bytes().get(at + 1), Some(b'0' | b'1'));
-    (text.is_empty() || text.starts_with('/')) && text.match_indices('~').all(sound)
-}
-
-fn is_relative_pointer(text: &str) -> bool {
-    let rest = text.trim_start_matches(|c: char| c.is_ascii_digit());
-    let digits = text.get(..text.len() - rest.len()).unwrap_or_default();
-    let count = digits == "0" || !digits.is_empty() && !digits.starts_with('0');
-    count && (rest == "#" || is_pointer(rest))
 }
 
 #[cfg(test)]

@@ -378,7 +378,7 @@ impl Walk<'_> {
     }
 
     fn matches(&self, pattern: &str, text: &str) -> bool {
-        self.effort.matches(pattern, text, |pattern| Regex::new(pattern).ok()) == Some(true)
+        self.effort.patterns.matches(pattern, text, |pattern| Regex::new(pattern).ok()) == Some(true)
     }
 
     fn number(&self, map: &Map<String, Value>, got: f64, place: &Place, found: &mut Found) {

@@ -9,6 +9,7 @@ use std::collections::BTreeSet;
 use regex::Regex;
 use serde_json::{Map, Value};
 
+use super::effort::Patterns;
 use super::explain::{equal, twins, type_of};
 use super::patterns::unreadable;
 
@@ -66,8 +67,13 @@ pub(super) fn fits(schema: &Value, values: &Map<String, Value>) -> bool {
     if dialect.is_some_and(|dialect| !DRAFTS.contains(&dialect)) {
         return false;
     }
-    let walk =
-        Walk { root, old: dialect == Some(DRAFT_7), steps: Cell::new(STEPS), seen: RefCell::default() };
+    let walk = Walk {
+        root,
+        old: dialect == Some(DRAFT_7),
+        steps: Cell::new(STEPS),
+        seen: RefCell::default(),
+        patterns: Patterns::default(),
+    };
     walk.is_sound(schema, 0) && walk.fits(schema, Given::Object(values), 0) == Some(true)
 }
 
@@ -91,6 +97,7 @@ struct Walk<'s> {
     steps: Cell<u32>,
     /// References that were looked at.
     seen: RefCell<BTreeSet<String>>,
+    patterns: Patterns,
 }
 
 /// What the schema itself must be, by its metaschema.
@@ -248,7 +255,7 @@ impl<'s> Walk<'s> {
         let own = match value {
             Given::Object(object) => self.object(keywords, object, depth)?,
             Given::Other(Value::Array(items)) => self.array(keywords, items, depth)?,
-            Given::Other(Value::String(text)) => string(keywords, text)?,
+            Given::Other(Value::String(text)) => self.string(keywords, text)?,
             Given::Other(Value::Number(_)) => number(keywords, value)?,
             Given::Other(_) => true,
         };
@@ -263,15 +270,13 @@ impl<'s> Walk<'s> {
 
     fn object(&self, schema: &'s Keywords, object: &Map<String, Value>, depth: usize) -> Option<bool> {
         let properties = schema.get("properties").and_then(Value::as_object);
-        let patterns = schema.get("patternProperties").and_then(Value::as_object).into_iter().flatten();
-        let patterns: Vec<_> =
-            patterns.map(|(pattern, schema)| Some((regex(pattern)?, schema))).collect::<Option<_>>()?;
+        let patterns = schema.get("patternProperties").and_then(Value::as_object);
         let rest = schema.get("additionalProperties");
         let mut fit = within(schema, "minProperties", "maxProperties", object.len());
         for (name, value) in object {
             let own = properties.and_then(|all| all.get(name)).into_iter();
-            let alike = patterns.iter().filter(|(pattern, _)| pattern.is_match(name));
-            let mut schemas = own.chain(alike.map(|(_, schema)| *schema)).peekable();
+            let alike = patterns.into_iter().flatten().filter(|(pattern, _)| self.matches(pattern, name));
+            let mut schemas = own.chain(alike.map(|(_, schema)| schema)).peekable();
             let rest = rest.filter(|_| schemas.peek().is_none());
             for schema in schemas.chain(rest) {
                 fit &= self.fits(schema, value.into(), depth + 1)?;
@@ -321,6 +326,20 @@ impl<'s> Walk<'s> {
         Some(all && any && one && not && self.branch(schema, value, depth)?)
     }
 
+    fn string(&self, schema: &Keywords, text: &str) -> Option<bool> {
+        if schema.contains_key("format") {
+            return None;
+        }
+        let pattern = schema.get("pattern").and_then(Value::as_str);
+        let alike = pattern.is_none_or(|pattern| self.matches(pattern, text));
+        Some(alike && within(schema, "minLength", "maxLength", text.chars().count()))
+    }
+
+    /// Whether a text has a match of a pattern, of which it is known that it can be read.
+    fn matches(&self, pattern: &str, text: &str) -> bool {
+        self.patterns.matches(pattern, text, regex) == Some(true)
+    }
+
     fn branch(&self, schema: &'s Keywords, value: Given<'_>, depth: usize) -> Option<bool> {
         let Some(condition) = schema.get("if") else { return Some(true) };
         let branch = if self.fits(condition, value, depth + 1)? { "then" } else { "else" };
@@ -357,17 +376,6 @@ fn within(schema: &Keywords, least: &str, most: &str, length: usize) -> bool {
     let bound = |keyword: &str| schema.get(keyword).and_then(Value::as_u64);
     let length = length as u64;
     bound(least).is_none_or(|least| length >= least) && bound(most).is_none_or(|most| length <= most)
-}
-
-fn string(schema: &Keywords, text: &str) -> Option<bool> {
-    if schema.contains_key("format") {
-        return None;
-    }
-    let pattern = match schema.get("pattern").and_then(Value::as_str) {
-        Some(pattern) => regex(pattern)?.is_match(text),
-        None => true,
-    };
-    Some(pattern && within(schema, "minLength", "maxLength", text.chars().count()))
 }
 
 fn number(schema: &Keywords, value: Given<'_>) -> Option<bool> {

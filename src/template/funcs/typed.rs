@@ -77,6 +77,15 @@ impl Param for &[u8] {
     }
 }
 
+impl Param for GoStr {
+    const TYPE: Type = Type::String;
+    type Arg<'a> = GoStr;
+
+    fn take(arguments: &mut &[Value]) -> GoStr {
+        first(arguments).as_str().cloned().unwrap_or_else(GoStr::nil)
+    }
+}
+
 impl Param for &Value {
     const TYPE: Type = Type::Interface;
     type Arg<'a> = &'a Value;

@@ -2,6 +2,7 @@
 
 use super::super::time::{Civil, Time, Zone};
 use super::{DAYS, Element, MONTHS, Offset, complaint, next_element, short};
+use crate::go::calendar::days_in;
 
 /// Why an element does not fit.
 pub(super) enum Mismatch {
@@ -182,7 +183,7 @@ impl Read {
         let Some(of_year) = self.year_day else {
             return Ok((self.month.unwrap_or(1), self.day.unwrap_or(1)));
         };
-        let days = if is_leap(self.year) { 366 } else { 365 };
+        let days = 337 + days_in(2, self.year);
         if of_year < 1 || of_year > days {
             return Err(complaint(text, ": day-of-year out of range"));
         }
@@ -248,19 +249,6 @@ pub(super) fn within(
     what: &'static str,
 ) -> Result<i64, Mismatch> {
     if range.contains(&value) { Ok(value) } else { Err(Mismatch::Range(what)) }
-}
-
-pub(super) fn is_leap(year: i64) -> bool {
-    year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
-}
-
-pub(super) fn days_in(month: i64, year: i64) -> i64 {
-    match month {
-        2 if is_leap(year) => 29,
-        2 => 28,
-        4 | 6 | 9 | 11 => 30,
-        _ => 31,
-    }
 }
 
 /// A name regardless of case; gives its index.

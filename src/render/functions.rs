@@ -55,8 +55,7 @@ pub fn registry(helm: Helm) -> Registry {
     families.into_iter().filter(|(has, _)| *has).fold(registry, |all, (_, family)| all.with(family))
 }
 
-fn include(engine: &mut dyn Engine, name: GoStr, data: &Value) -> Result<GoStr, Fault> {
-    let name = &name;
+fn include(engine: &mut dyn Engine, name: &GoStr, data: &Value) -> Result<GoStr, Fault> {
     let depth = engine.counter(name);
     if *depth > INCLUDE_DEPTH {
         return Err(Fault::new(format!(
@@ -70,12 +69,12 @@ fn include(engine: &mut dyn Engine, name: GoStr, data: &Value) -> Result<GoStr, 
     result.map_err(Fault::from)
 }
 
-fn tpl(engine: &mut dyn Engine, text: GoStr, data: &Value) -> Result<GoStr, Fault> {
-    match engine.execute_text(&text, data) {
+fn tpl(engine: &mut dyn Engine, text: &GoStr, data: &Value) -> Result<GoStr, Fault> {
+    match engine.execute_text(text, data) {
         Ok(out) => Ok(without_no_value(out)),
         Err(error) if error.stage == Stage::Limit => Err(Fault::from(error)),
         Err(error) => {
-            let quoted = crate::go::quote(&text);
+            let quoted = crate::go::quote(text);
             let words = match error.stage {
                 Stage::Parse => format!("cannot parse template {quoted}: "),
                 _ => format!("error during tpl function execution for {quoted}: "),

@@ -60,9 +60,7 @@ fn rune(c: char) -> String {
 
 /// Every character is one that may be there.
 fn all(text: &str, fits: impl Fn(char) -> bool, words: impl Fn(String) -> String) -> Result<(), String> {
-    text.chars()
-        .find(|c| !fits(*c))
-        .map_or(Ok(()), |c| fail(words(rune(c))))
+    text.chars().find(|c| !fits(*c)).map_or(Ok(()), |c| fail(words(rune(c))))
 }
 
 fn digits(text: &str) -> usize {

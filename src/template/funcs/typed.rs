@@ -5,6 +5,7 @@ use crate::template::object::{Named, Object};
 use crate::template::types::{DICT, INTS, LIST, STRINGS, Type};
 use crate::template::value::{GoStr, List, Map, Value};
 use std::rc::Rc;
+use std::sync::LazyLock;
 
 /// A Go signature.
 #[derive(Clone, Copy, Debug)]
@@ -77,12 +78,15 @@ impl Param for &[u8] {
     }
 }
 
-impl Param for GoStr {
-    const TYPE: Type = Type::String;
-    type Arg<'a> = GoStr;
+/// What stands for a string where there is none.
+static NONE: LazyLock<GoStr> = LazyLock::new(GoStr::nil);
 
-    fn take(arguments: &mut &[Value]) -> GoStr {
-        first(arguments).as_str().cloned().unwrap_or_else(GoStr::nil)
+impl Param for &GoStr {
+    const TYPE: Type = Type::String;
+    type Arg<'a> = &'a GoStr;
+
+    fn take<'a>(arguments: &mut &'a [Value]) -> &'a GoStr {
+        first(arguments).as_str().unwrap_or(&NONE)
     }
 }
 

@@ -5,15 +5,16 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
-use std::fmt::Write as _;
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use regex::Regex;
 use serde_json::{Map, Value};
 
+use super::bounds::{bound, grouped, mismatch, number_bounds};
 use super::effort::{DEPTH, Effort};
+use super::problem::{Found, Kind, Problem, quote, quoted, written};
+use super::same::twins;
 use super::{format_words, patterns};
-use crate::chart::{Helm, go_text};
+use crate::chart::Helm;
 use crate::limits::Limits;
 
 /// Values that are looked at as fast as a schema is applied.
@@ -57,15 +58,6 @@ fn walk(schema: &Value, values: &Value, (helm, limits): (Helm, &Limits), formats
     Explained { reasons, circular: walk.circular.get(), refusal }
 }
 
-/// A problem as lines of text.
-pub(super) fn written(problem: Problem) -> String {
-    let mut out = String::new();
-    for top in problem.unfold() {
-        top.write(1, &mut out);
-    }
-    out.trim_start_matches('\n').to_owned()
-}
-
 /// Whether a schema is of a draft whose references hide everything beside them.
 pub(super) fn is_before_2019(schema: &Value) -> bool {
     draft(schema) < 2019
@@ -77,45 +69,6 @@ fn draft(schema: &Value) -> u16 {
         [("draft-04", 4), ("draft-06", 6), ("draft-07", 7), ("draft/2019-09", 2019)];
     let dialect = schema.get("$schema").and_then(Value::as_str).unwrap_or_default();
     NAMES.iter().find(|(name, _)| dialect.contains(name)).map_or(2020, |(_, draft)| *draft)
-}
-
-/// What went wrong at one place, with its reasons.
-pub(super) struct Problem {
-    pub(super) place: String,
-    pub(super) kind: Kind,
-    pub(super) causes: Vec<Problem>,
-}
-
-#[derive(PartialEq, Eq)]
-pub(super) enum Kind {
-    /// Several problems of one schema.
-    Group,
-    /// Problems of a schema that was referred to.
-    Reference,
-    /// A problem in words.
-    Words(String),
-}
-
-impl Problem {
-    /// The causes of a group, or the problem itself.
-    fn unfold(self) -> Vec<Self> {
-        if self.kind == Kind::Group { self.causes } else { vec![self] }
-    }
-
-    fn write(&self, indent: usize, out: &mut String) {
-        let hidden = self.kind == Kind::Reference && self.causes.len() == 1;
-        if !hidden {
-            let words = match &self.kind {
-                Kind::Words(words) => words.as_str(),
-                Kind::Group | Kind::Reference => "validation failed",
-            };
-            let space = "  ".repeat(indent.saturating_sub(1));
-            let _ = write!(out, "\n{space}- at {}: {words}", quote(&self.place));
-        }
-        for cause in &self.causes {
-            cause.write(if hidden { indent } else { indent + 1 }, out);
-        }
-    }
 }
 
 struct Walk<'s> {
@@ -133,22 +86,6 @@ struct Walk<'s> {
     known: RefCell<HashMap<String, Option<&'s Value>>>,
     /// Values in the whole schema.
     size: u64,
-}
-
-/// The problems of one schema at one place.
-struct Found<'p> {
-    place: &'p str,
-    problems: Vec<Problem>,
-}
-
-impl Found<'_> {
-    fn say(&mut self, words: impl Into<String>) {
-        self.because(words, Vec::new());
-    }
-
-    fn because(&mut self, words: impl Into<String>, causes: Vec<Problem>) {
-        self.problems.push(Problem { place: self.place.to_owned(), kind: Kind::Words(words.into()), causes });
-    }
 }
 
 impl<'s> Walk<'s> {
@@ -547,82 +484,6 @@ fn find<'s>(schema: &'s Value, key: &str, name: &str, depth: usize) -> Option<&'
     }
 }
 
-/// Type, constant and enumeration: problems that end the check of a schema at once.
-fn mismatch(schema: &Map<String, Value>, value: &Value, draft: u16) -> Option<String> {
-    const ORDER: &[&str] = &["null", "boolean", "number", "integer", "string", "array", "object"];
-    let types: Vec<&str> = match schema.get("type") {
-        Some(Value::String(one)) => vec![one],
-        Some(Value::Array(many)) => many.iter().filter_map(Value::as_str).collect(),
-        _ => Vec::new(),
-    };
-    let found = type_of(value);
-    let whole = value.as_f64().is_some_and(|number| number.fract() == 0.0);
-    let fits = |wanted: &&str| *wanted == found || (*wanted == "integer" && found == "number" && whole);
-    if !types.is_empty() && !types.iter().any(fits) {
-        let wanted: Vec<_> = ORDER.iter().copied().filter(|name| types.contains(name)).collect();
-        return Some(format!("got {found}, want {}", wanted.join(" or ")));
-    }
-    if let Some(wanted) = schema.get("const").filter(|wanted| draft >= 6 && !equal(wanted, value)) {
-        return Some(match wanted {
-            Value::Array(_) | Value::Object(_) => "'const' failed".to_owned(),
-            plain => format!("value must be {}", display(plain)),
-        });
-    }
-    let choices = schema.get("enum").and_then(Value::as_array)?;
-    if choices.iter().any(|choice| equal(choice, value)) {
-        return None;
-    }
-    let plain = choices.iter().all(|choice| !choice.is_array() && !choice.is_object());
-    let shown: Vec<_> = choices.iter().map(display).collect();
-    Some(match shown.as_slice() {
-        _ if !plain => "'enum' failed".to_owned(),
-        [one] => format!("value must be {one}"),
-        more => format!("value must be one of {}", more.join(", ")),
-    })
-}
-
-pub(super) fn type_of(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "boolean",
-        Value::Number(_) => "number",
-        Value::String(_) => "string",
-        Value::Array(_) => "array",
-        Value::Object(_) => "object",
-    }
-}
-
-/// Equality with numbers compared by value.
-pub(super) fn equal(left: &Value, right: &Value) -> bool {
-    match (left, right) {
-        (Value::Number(left), Value::Number(right)) => left.as_f64() == right.as_f64(),
-        (Value::Array(left), Value::Array(right)) => {
-            left.len() == right.len() && left.iter().zip(right).all(|(left, right)| equal(left, right))
-        }
-        (Value::Object(left), Value::Object(right)) => {
-            let same =
-                |(key, value): (&String, &Value)| right.get(key).is_some_and(|other| equal(value, other));
-            left.len() == right.len() && left.iter().all(same)
-        }
-        (left, right) => left == right,
-    }
-}
-
-pub(super) fn twins(items: &[Value]) -> Option<(usize, usize)> {
-    let mut seen: HashMap<u64, Vec<usize>> = HashMap::new();
-    for (second, item) in items.iter().enumerate() {
-        let mut sketch = DefaultHasher::new();
-        sketch_into(item, &mut sketch);
-        let alike = seen.entry(sketch.finish()).or_default();
-        let same = |first: &&usize| items.get(**first).is_some_and(|other| equal(item, other));
-        if let Some(first) = alike.iter().find(same) {
-            return Some((*first, second));
-        }
-        alike.push(second);
-    }
-    None
-}
-
 /// Number of values within a value, itself included.
 fn size(value: &Value) -> u64 {
     1 + match value {
@@ -632,125 +493,12 @@ fn size(value: &Value) -> u64 {
     }
 }
 
-/// Hashes a value so that those that are [`equal`] come to the same.
-fn sketch_into(value: &Value, sketch: &mut DefaultHasher) {
-    match value {
-        // Both zeros are the same.
-        Value::Number(number) => (number.as_f64().unwrap_or_default() + 0.0).to_bits().hash(sketch),
-        Value::Array(items) => items.iter().for_each(|item| sketch_into(item, sketch)),
-        Value::Object(map) => map.len().hash(sketch),
-        Value::String(text) => text.hash(sketch),
-        Value::Bool(on) => on.hash(sketch),
-        Value::Null => {}
-    }
-}
-
 fn missing<'r>(required: Option<&'r Value>, object: &Map<String, Value>) -> Vec<&'r str> {
     let names = required.and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
     names.filter(|name| !object.contains_key(*name)).collect()
 }
 
-fn bound(
-    schema: &Map<String, Value>,
-    keyword: &str,
-    got: usize,
-    wrong: std::cmp::Ordering,
-    found: &mut Found<'_>,
-) {
-    let Some(want) = schema.get(keyword).and_then(Value::as_f64) else { return };
-    if (got as f64).partial_cmp(&want) == Some(wrong) {
-        found.say(format!("{keyword}: got {}, want {}", grouped(got as f64), grouped(want)));
-    }
-}
-
-fn number_bounds(schema: &Map<String, Value>, got: f64, found: &mut Found<'_>) {
-    type Fits = fn(f64, f64) -> bool;
-    let number = |keyword: &str| schema.get(keyword).and_then(Value::as_f64);
-    // Draft 4 says with a flag that the bound beside it is out of bounds itself.
-    let flagged = |keyword: &str| schema.get(keyword) == Some(&Value::Bool(true));
-    let sides = |plain, strict| match flagged(strict) {
-        true => (None, number(plain)),
-        false => (number(plain), number(strict)),
-    };
-    let (least, above) = sides("minimum", "exclusiveMinimum");
-    let (most, below) = sides("maximum", "exclusiveMaximum");
-    let rules: [(&str, Option<f64>, Fits); 5] = [
-        ("minimum", least, |got, want| got >= want),
-        ("maximum", most, |got, want| got <= want),
-        ("exclusiveMinimum", above, |got, want| got > want),
-        ("exclusiveMaximum", below, |got, want| got < want),
-        ("multipleOf", number("multipleOf"), is_multiple),
-    ];
-    for (keyword, want, fits) in rules {
-        if let Some(want) = want.filter(|want| !fits(got, *want)) {
-            found.say(format!("{keyword}: got {}, want {}", grouped(got), grouped(want)));
-        }
-    }
-}
-
-/// Whether a number is a multiple of another, as they are written in decimal.
-fn is_multiple(got: f64, want: f64) -> bool {
-    match (decimal(got), decimal(want)) {
-        (Some((got, scale)), Some((want, other))) => {
-            let most = scale.max(other);
-            let aligned = |digits: i128, scale| digits.checked_mul(10_i128.checked_pow(most - scale)?);
-            match (aligned(got, scale), aligned(want, other)) {
-                (Some(got), Some(want)) if want != 0 => got % want == 0,
-                _ => false,
-            }
-        }
-        _ => (got / want).fract() == 0.0,
-    }
-}
-
-/// The digits of a number, and how many of them stand behind the point.
-fn decimal(number: f64) -> Option<(i128, u32)> {
-    let text = number.to_string();
-    let (whole, fraction) = text.split_once('.').unwrap_or((&text, ""));
-    let digits = format!("{whole}{fraction}").parse().ok()?;
-    Some((digits, u32::try_from(fraction.len()).ok()?))
-}
-
 /// A pattern of Go's, where it is one.
 fn readable(pattern: &str) -> Option<Regex> {
     crate::go::pattern::translate(pattern).ok().and_then(|own| Regex::new(&own.text).ok())
-}
-
-/// A string in single quotes.
-pub(super) fn quote(text: &str) -> String {
-    let quoted = crate::go::quote(text).replace("\\\"", "\"").replace('\'', "\\'");
-    let inner = quoted.get(1..quoted.len().saturating_sub(1)).unwrap_or_default();
-    format!("'{inner}'")
-}
-
-fn quoted<S: AsRef<str>>(names: &[S]) -> String {
-    names.iter().map(|name| quote(name.as_ref())).collect::<Vec<_>>().join(", ")
-}
-
-fn display(value: &Value) -> String {
-    match value {
-        Value::String(text) => quote(text),
-        Value::Array(_) | Value::Object(_) => "value".to_owned(),
-        // The schema's own spelling is kept there; here it is lost, and the commonest is the best guess.
-        Value::Number(number) if number.is_f64() => format!("{:?}", number.as_f64().unwrap_or_default()),
-        other => go_text::print(other),
-    }
-}
-
-/// A number with commas between thousands, as the library's English printer writes it.
-fn grouped(number: f64) -> String {
-    let text = number.to_string();
-    let (sign, text) = text.strip_prefix('-').map_or(("", text.as_str()), |rest| ("-", rest));
-    let (whole, fraction) = text.split_once('.').map_or((text, None), |(whole, rest)| (whole, Some(rest)));
-    let mut out = String::from(sign);
-    for (index, digit) in whole.chars().enumerate() {
-        if index > 0 && (whole.len() - index) % 3 == 0 {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    if let Some(fraction) = fraction {
-        let _ = write!(out, ".{fraction}");
-    }
-    out
 }

@@ -1,5 +1,6 @@
 //! values.schema.json: the JSON Schema that a chart's values must satisfy.
 
+mod bounds;
 mod effort;
 mod explain;
 mod format_words;
@@ -8,7 +9,9 @@ mod gojsonschema;
 mod metaschema;
 mod patterns;
 mod plain;
+mod problem;
 mod references;
+mod same;
 
 use jsonschema::error::ValidationErrorKind;
 use jsonschema::{ValidationError, ValidationOptions, Validator};

@@ -5,7 +5,8 @@
 
 use serde_json::{Map, Value};
 
-use super::explain::{Kind, Problem, is_before_2019, quote, written};
+use super::explain::is_before_2019;
+use super::problem::{Kind, Problem, quote, written};
 
 /// Deepest nesting of schemas that is looked at.
 const DEPTH: usize = 200;

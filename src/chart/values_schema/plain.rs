@@ -10,8 +10,8 @@ use regex::Regex;
 use serde_json::{Map, Value};
 
 use super::effort::Patterns;
-use super::explain::{equal, twins, type_of};
 use super::patterns::unreadable;
+use super::same::{equal, twins, type_of};
 
 /// Deepest nesting of schemas, and of references between them, that is looked at.
 const DEPTH: usize = 60;

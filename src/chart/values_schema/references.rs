@@ -21,10 +21,14 @@ const ODD: &AsciiSet = &CONTROLS
     .add(b'|')
     .add(b'}');
 
+/// Keywords that lead to another schema of the document by the way that was taken to them.
+const DYNAMIC: [&str; 2] = ["$dynamicRef", "$recursiveRef"];
+
 /// Whether a schema has references, which may go in circles.
 pub(super) fn refers(schema: &Value) -> bool {
+    let leads = |key: &String| key == "$ref" || DYNAMIC.contains(&key.as_str());
     match schema {
-        Value::Object(map) => map.contains_key("$ref") || map.values().any(refers),
+        Value::Object(map) => map.keys().any(leads) || map.values().any(refers),
         Value::Array(items) => items.iter().any(refers),
         _ => false,
     }
@@ -87,6 +91,9 @@ fn used(schema: &Value) -> Option<BTreeSet<Definition>> {
     while let Some(next) = waiting.pop() {
         match next {
             Value::Object(map) => {
+                if DYNAMIC.iter().any(|keyword| map.contains_key(*keyword)) {
+                    return None;
+                }
                 if let Some(Value::String(reference)) = map.get("$ref") {
                     follow(schema, reference, &mut used, &mut waiting)?;
                 }

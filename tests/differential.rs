@@ -15,6 +15,7 @@ mod differential {
     pub(crate) mod emitted;
     pub(crate) mod functions;
     pub(crate) mod known;
+    mod literals;
     pub(crate) mod oracle;
     pub(crate) mod outputs;
     pub(crate) mod question;

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use crate::chart::Chart;
 
 /// Functions that answer otherwise in every run.
-const IMPURE: &[&str] = &[
+pub const IMPURE: &[&str] = &[
     "ago",
     "bcrypt",
     "encryptAES",

@@ -18,7 +18,7 @@ use crate::{k8s, yaml};
 pub use access::{Grant, grants};
 pub use crds::{Crd, Home, Owner};
 pub use hooks::HookFacts;
-pub use impure::{UNANSWERED, impure, is_impure};
+pub use impure::{IMPURE, UNANSWERED, impure, is_impure};
 pub use runtimes::Runtime;
 pub use sizes::{ETCD_REQUEST_BYTES, LAST_APPLIED_BYTES, SECRET_BYTES, Size, sizes};
 

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory as _, FromArgMatches as _};
 
+mod alone;
 pub mod args;
 mod blind;
 pub mod exit;
@@ -49,7 +50,8 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 }
 
 fn parsed(arguments: Vec<OsString>) -> ExitCode {
-    let matches = match Cli::command().try_get_matches_from(arguments) {
+    let alone = alone::matches(&arguments).map(Ok);
+    let matches = match alone.unwrap_or_else(|| Cli::command().try_get_matches_from(arguments)) {
         Ok(matches) => matches,
         Err(error) => return usage(&error),
     };

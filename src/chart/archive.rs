@@ -7,6 +7,7 @@ use std::sync::Arc;
 use flate2::bufread::MultiGzDecoder;
 use tar::EntryType;
 
+use super::contents::{Contents, Packed};
 use super::helm::Helm;
 use super::{Error, File};
 use crate::go::quote;
@@ -22,6 +23,37 @@ const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 /// # Errors
 /// For what is no archive, for paths that lead out of the chart and for archives that exceed a limit, in Helm's words.
 pub fn unpack(data: &[u8], helm: Helm, limits: &Limits) -> Result<Vec<File>, Error> {
+    unpack_but(data, helm, limits, None)
+}
+
+/// The same; large files below `crds/` stay in the archive until somebody reads them.
+///
+/// # Errors
+/// Those of [`unpack`].
+pub fn unpack_lazily(data: &Arc<Vec<u8>>, helm: Helm, limits: &Limits) -> Result<Vec<File>, Error> {
+    unpack_but(data, helm, limits, Some(Arc::new(Packed::new(data, helm, limits))))
+}
+
+/// What [`unpack_lazily`] leaves in the archive.
+pub(super) fn left(data: &[u8], helm: Helm, limits: &Limits) -> Result<Vec<Arc<[u8]>>, Error> {
+    let files = unpack(data, helm, limits)?;
+    let left = files.iter().filter(|file| stays(&file.path, file.data.packed_len()));
+    Ok(left.map(|file| Arc::clone(file.data.shared())).collect())
+}
+
+/// Bytes from which on a file is worth to be left in the archive.
+const LARGE: u64 = 16 << 10;
+
+fn stays(path: &str, size: u64) -> bool {
+    size >= LARGE && (path.starts_with("crds/") || path.contains("/crds/"))
+}
+
+fn unpack_but(
+    data: &[u8],
+    helm: Helm,
+    limits: &Limits,
+    leaving: Option<Arc<Packed>>,
+) -> Result<Vec<File>, Error> {
     if !data.starts_with(b"\x1f\x8b") {
         return Err(Error::new(match data.len() {
             0 => "EOF",
@@ -29,7 +61,8 @@ pub fn unpack(data: &[u8], helm: Helm, limits: &Limits) -> Result<Vec<File>, Err
             _ => "gzip: invalid header",
         }));
     }
-    let mut unpacker = Unpacker { helm, limits, remaining: limits.chart_bytes, files: Vec::new() };
+    let mut unpacker =
+        Unpacker { helm, limits, remaining: limits.chart_bytes, files: Vec::new(), leaving, left: 0 };
     // A bound of its own for headers and padding, so that an archive of endless empty entries ends as well.
     let stream = MultiGzDecoder::new(data).take(limits.chart_bytes.saturating_mul(2).saturating_add(1 << 20));
     let mut archive = tar::Archive::new(Forward { stream, at: 0 });
@@ -49,7 +82,7 @@ const GZIP_HEADER: usize = 10;
 /// Whether what one Helm version unpacked is what another would: only single files may be too large for it.
 #[must_use]
 pub fn suits(files: &[File], helm: Helm, limits: &Limits) -> bool {
-    let fits = |file: &File| (file.data.len() + BYTE_ORDER_MARK.len()) as u64 <= limits.file_bytes;
+    let fits = |file: &File| file.data.packed_len() + BYTE_ORDER_MARK.len() as u64 <= limits.file_bytes;
     !helm.bounds_single_files() || files.iter().all(fits)
 }
 
@@ -102,6 +135,9 @@ struct Unpacker<'a> {
     limits: &'a Limits,
     remaining: u64,
     files: Vec<File>,
+    /// The archive that large definitions stay in, where they shall, and how many did so.
+    leaving: Option<Arc<Packed>>,
+    left: usize,
 }
 
 impl Unpacker<'_> {
@@ -112,7 +148,10 @@ impl Unpacker<'_> {
             return Ok(());
         }
         let path = chart_path(&raw)?;
-        let data = self.read(entry, &raw)?;
+        let data = match self.leaving.clone().filter(|_| stays(&path, entry.size())) {
+            Some(archive) => self.leave(entry, &raw, &archive)?,
+            None => self.read(entry, &raw)?,
+        };
         if self.files.len() >= self.limits.chart_files {
             let most = self.limits.chart_files;
             return Err(Error::new(format!("chart holds more than {most} files (--limit-chart-files)")));
@@ -121,8 +160,30 @@ impl Unpacker<'_> {
         Ok(())
     }
 
-    fn read<R: Read>(&mut self, entry: &mut tar::Entry<'_, R>, raw: &str) -> Result<Arc<[u8]>, Error> {
+    fn read<R: Read>(&mut self, entry: &mut tar::Entry<'_, R>, raw: &str) -> Result<Contents, Error> {
         let size = entry.size();
+        self.fits(size, raw)?;
+        let data = contents(entry.take(self.remaining), size).map_err(|error| broken(&error))?;
+        self.count(data.len() as u64, size)?;
+        Ok(if data.starts_with(BYTE_ORDER_MARK) { without_mark(data.to_vec()) } else { data.into() })
+    }
+
+    /// Goes over a file, under the same bounds.
+    fn leave<R: Read>(
+        &mut self,
+        entry: &mut tar::Entry<'_, R>,
+        raw: &str,
+        archive: &Arc<Packed>,
+    ) -> Result<Contents, Error> {
+        let size = entry.size();
+        self.fits(size, raw)?;
+        let passed = io::copy(&mut entry.take(self.remaining), &mut io::sink());
+        self.count(passed.map_err(|error| broken(&error))?, size)?;
+        self.left += 1;
+        Ok(Contents::packed(archive, self.left - 1, size))
+    }
+
+    fn fits(&self, size: u64, raw: &str) -> Result<(), Error> {
         if size > self.remaining {
             return Err(self.too_large());
         }
@@ -133,12 +194,12 @@ impl Unpacker<'_> {
                 self.limits.file_bytes
             )));
         }
-        let data = contents(entry.take(self.remaining), size).map_err(|error| broken(&error))?;
-        self.remaining = self.remaining.saturating_sub(data.len() as u64);
-        if (data.len() as u64) < size || self.remaining == 0 {
-            return Err(self.too_large());
-        }
-        Ok(if data.starts_with(BYTE_ORDER_MARK) { without_mark(data.to_vec()) } else { data })
+        Ok(())
+    }
+
+    fn count(&mut self, read: u64, size: u64) -> Result<(), Error> {
+        self.remaining = self.remaining.saturating_sub(read);
+        if read < size || self.remaining == 0 { Err(self.too_large()) } else { Ok(()) }
     }
 
     fn too_large(&self) -> Error {
@@ -171,7 +232,7 @@ fn contents(mut from: impl Read, size: u64) -> io::Result<Arc<[u8]>> {
 
 /// A file's contents without a leading byte order mark.
 #[must_use]
-pub fn without_mark(data: Vec<u8>) -> Arc<[u8]> {
+pub fn without_mark(data: Vec<u8>) -> Contents {
     match data.strip_prefix(BYTE_ORDER_MARK) {
         Some(rest) => rest.into(),
         None => data.into(),
@@ -292,6 +353,32 @@ mod tests {
         let files = unpack(&data, Helm::V4, &Limits::default()).unwrap();
         let seen: Vec<_> = files.iter().map(|file| (file.path.as_str(), &*file.data)).collect();
         assert_eq!(seen, [("b.yaml", &b"x"[..]), ("a.yaml", b"y"), ("sub/f", b"z")]);
+    }
+
+    #[test]
+    fn large_definitions_stay_inside_until_somebody_reads_them() {
+        let text = [&b"\xef\xbb\xbf"[..], &[b'x'; 20_000]].concat();
+        let entries: [(&str, &[u8]); 4] = [
+            ("c/crds/a.yaml", &text),
+            ("c/crds/b.yaml", b"y"),
+            ("c/charts/s/crds/c.yaml", &text),
+            ("c/d", b"z"),
+        ];
+        let data = Arc::new(pack(&entries));
+        let limits = Limits::default();
+        let files = unpack_lazily(&data, Helm::V4, &limits).unwrap();
+        let packed: Vec<bool> = files.iter().map(|file| file.data.is_packed()).collect();
+        assert_eq!(packed, [true, false, true, false]);
+        assert!(files[0].data.same(&files[0].data) && !files[0].data.same(&files[2].data));
+        for (lazy, whole) in files.iter().zip(unpack(&data, Helm::V4, &limits).unwrap()) {
+            assert_eq!((&lazy.path, &*lazy.data), (&whole.path, &*whole.data));
+        }
+        assert!(!files[0].data.is_packed());
+        let few = Limits { chart_bytes: 30_000, file_bytes: 1_000, ..Limits::default() };
+        for helm in [Helm::V3, Helm::V4] {
+            let told = |files: Result<Vec<File>, Error>| files.unwrap_err().to_string();
+            assert_eq!(told(unpack_lazily(&data, helm, &few)), told(unpack(&data, helm, &few)));
+        }
     }
 
     #[test]

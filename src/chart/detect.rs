@@ -24,16 +24,21 @@ pub fn directory(root: &str, metadata: Option<&[u8]>, helm: Helm, limits: &Limit
     format(&api_version(metadata, limits)?, helm)
 }
 
-/// Looks at an archive that lies under a path; its files where that took it apart.
+/// Looks at an archive that lies under a path; its files where that had it taken apart.
 ///
 /// # Errors
 /// In Helm's words.
-pub fn archive(path: &str, data: &[u8], helm: Helm, limits: &Limits) -> Result<Option<Vec<File>>, Error> {
+pub fn archive(
+    path: &str,
+    data: &[u8],
+    unpack: impl FnOnce() -> Result<Vec<File>, Error>,
+    (helm, limits): (Helm, &Limits),
+) -> Result<Option<Vec<File>>, Error> {
     archive::ensure_archive(path, data)?;
     if !helm.detects_formats() {
         return Ok(None);
     }
-    let files = archive::unpack(data, helm, limits).map_err(|error| match error.message.as_str() {
+    let files = unpack().map_err(|error| match error.message.as_str() {
         "gzip: invalid header" => {
             Error::new(format!("file '{path}' does not appear to be a valid chart file (details: {error})"))
         }

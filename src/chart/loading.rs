@@ -63,7 +63,7 @@ impl Loader<'_> {
             "Chart.yaml" => {}
             "Chart.lock" => self.lock(&file)?,
             "values.yaml" => self.values(&file)?,
-            "values.schema.json" => self.chart.schema = Some(file.data),
+            "values.schema.json" => self.chart.schema = Some(Arc::clone(file.data.shared())),
             "requirements.yaml" => self.requirements(file)?,
             "requirements.lock" => self.requirements_lock(file)?,
             path if path.starts_with("templates/") => self.chart.templates.push(file),
@@ -82,14 +82,14 @@ impl Loader<'_> {
     fn lock(&mut self, file: &File) -> Result<(), Error> {
         yaml::to_json(&file.data, self.limits)
             .map_err(|error| Error::new(format!("cannot load {}: {error}", file.path)))?;
-        self.chart.lock = Some(Arc::clone(&file.data));
+        self.chart.lock = Some(Arc::clone(file.data.shared()));
         Ok(())
     }
 
     fn values(&mut self, file: &File) -> Result<(), Error> {
         let decoded = values::decode(&file.data, self.helm, self.limits);
         self.chart.values = decoded.map_err(|error| error.wrap("cannot load values.yaml"))?;
-        self.chart.values_text = Arc::clone(&file.data);
+        self.chart.values_text = Arc::clone(file.data.shared());
         Ok(())
     }
 

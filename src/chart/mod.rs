@@ -5,6 +5,7 @@
 //! [`notice::Notices`]; errors carry Helm's own words.
 
 pub mod archive;
+mod contents;
 pub mod damage;
 pub mod dependencies;
 pub mod detect;
@@ -24,6 +25,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
+pub use contents::Contents;
 pub use dependencies::process as process_dependencies;
 pub use helm::Helm;
 pub use values::coalesce;
@@ -61,7 +63,7 @@ pub struct File {
     /// Relative path, e.g. `templates/deployment.yaml`.
     pub path: String,
     /// Contents, a UTF-8 byte order mark already removed.
-    pub data: Arc<[u8]>,
+    pub data: Contents,
 }
 
 /// A loaded chart with its subcharts, as Helm's loader leaves it (before conditions and tags are applied).
@@ -135,16 +137,16 @@ impl Chart {
 
     /// The files below `crds/` of this chart and then of its subcharts, each with its path from the root chart.
     #[must_use]
-    pub fn crd_files(&self) -> Vec<(String, Arc<[u8]>)> {
+    pub fn crd_files(&self) -> Vec<(String, Contents)> {
         let mut found = Vec::new();
         self.collect_crds(None, &mut found);
         found
     }
 
-    fn collect_crds(&self, parent: Option<&str>, found: &mut Vec<(String, Arc<[u8]>)>) {
+    fn collect_crds(&self, parent: Option<&str>, found: &mut Vec<(String, Contents)>) {
         let path = self.full_path(parent);
         for file in self.files.iter().filter(|file| is_crd_file(&file.path)) {
-            found.push((format!("{path}/{}", file.path), Arc::clone(&file.data)));
+            found.push((format!("{path}/{}", file.path), file.data.clone()));
         }
         for subchart in &self.dependencies {
             subchart.collect_crds(Some(&path), found);

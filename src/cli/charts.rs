@@ -8,7 +8,7 @@ use super::exit::Error;
 use super::settings;
 use crate::chart::helm::differences::moved;
 use crate::chart::notice::record;
-use crate::chart::{Chart, File, Helm, Values, archive, damage, detect, ignore, values_input};
+use crate::chart::{Chart, Contents, File, Helm, Values, archive, damage, detect, ignore, values_input};
 use crate::limits::Limits;
 use crate::render::Options;
 use crate::report::model::ChartInfo;
@@ -26,6 +26,8 @@ pub(crate) struct Loaded {
     read: OnceLock<Arc<Chart>>,
     /// The files of an archive, once somebody took it apart.
     unpacked: OnceLock<Vec<File>>,
+    /// Whether definitions below `crds/` stay in the archive until somebody reads them.
+    lazy: bool,
 }
 
 impl Loaded {
@@ -37,9 +39,14 @@ impl Loaded {
 
     /// A fetched chart, without looking inside.
     pub(crate) fn of(fetched: Fetched, limits: Limits) -> Self {
-        let Fetched { reference, digest, content, .. } = fetched;
-        let info = ChartInfo { reference, digest: digest.unwrap_or_default(), ..ChartInfo::default() };
-        Self { info, content, limits, read: OnceLock::new(), unpacked: OnceLock::new() }
+        let Fetched { reference, content, .. } = fetched;
+        let info = ChartInfo { reference, ..ChartInfo::default() };
+        Self { info, content, limits, read: OnceLock::new(), unpacked: OnceLock::new(), lazy: false }
+    }
+
+    /// The same, for somebody who most likely won't look at what is below `crds/`.
+    pub(crate) fn lazily(self, lazy: bool) -> Self {
+        Self { lazy, ..self }
     }
 
     /// Fetches a chart and reads its name and version.
@@ -50,7 +57,7 @@ impl Loaded {
     /// A chart whose files are carried by the program.
     pub(crate) fn carried(name: &str, files: Vec<(String, Vec<u8>)>, limits: Limits) -> Result<Self, Error> {
         let (reference, content) = (name.to_owned(), Content::Files(files, Vec::new()));
-        Self::of(Fetched { reference, origin: String::new(), digest: None, content }, limits).named()
+        Self::of(Fetched { reference, origin: String::new(), content }, limits).named()
     }
 
     fn named(self) -> Result<Self, Error> {
@@ -58,12 +65,18 @@ impl Loaded {
         let chart = loaded.chart(Helm::V4)?;
         loaded.info.name.clone_from(&chart.metadata.name);
         loaded.info.version.clone_from(&chart.metadata.version);
+        if let Content::Archive(bytes) = &loaded.content {
+            loaded.info.digest = digest(bytes);
+        }
         Ok(loaded)
     }
 
     /// Digest of the archive, or of the files that Helm reads of a directory, each by path and contents.
     pub(crate) fn digest(&self) -> String {
-        let Content::Files(files, _) = &self.content else { return self.info.digest.clone() };
+        let files = match &self.content {
+            Content::Archive(bytes) => return digest(bytes),
+            Content::Files(files, _) => files,
+        };
         let files = files.iter().map(|(path, data)| File { path: path.clone(), data: data.clone().into() });
         let mut visible = ignore::visible(files.collect()).unwrap_or_default();
         visible.sort_by(|a, b| a.path.cmp(&b.path));
@@ -142,10 +155,15 @@ impl Loaded {
         Ok(Arc::new(chart))
     }
 
-    fn read_archive(&self, bytes: &[u8], helm: Helm) -> Result<Chart, crate::chart::Error> {
+    fn read_archive(&self, bytes: &Arc<Vec<u8>>, helm: Helm) -> Result<Chart, crate::chart::Error> {
         let path = Path::new(&self.info.reference);
         let seen = match path.is_file() {
-            true => detect::archive(&absolute(path), bytes, helm, &self.limits)?,
+            true => detect::archive(
+                &absolute(path),
+                bytes,
+                || self.take_apart(bytes, helm),
+                (helm, &self.limits),
+            )?,
             false => None,
         };
         let _ = seen.map(|files| self.unpacked.set(files));
@@ -154,14 +172,21 @@ impl Loaded {
         Ok(chart)
     }
 
-    fn unpack(&self, bytes: &[u8], helm: Helm) -> Result<Vec<File>, crate::chart::Error> {
+    fn unpack(&self, bytes: &Arc<Vec<u8>>, helm: Helm) -> Result<Vec<File>, crate::chart::Error> {
         let suits = |files: &&Vec<File>| archive::suits(files, helm, &self.limits);
         if let Some(files) = self.unpacked.get().filter(suits) {
             return Ok(files.clone());
         }
-        let files = archive::unpack(bytes, helm, &self.limits)?;
+        let files = self.take_apart(bytes, helm)?;
         let _ = self.unpacked.set(files.clone());
         Ok(files)
+    }
+
+    fn take_apart(&self, bytes: &Arc<Vec<u8>>, helm: Helm) -> Result<Vec<File>, crate::chart::Error> {
+        match self.lazy {
+            true => archive::unpack_lazily(bytes, helm, &self.limits),
+            false => archive::unpack(bytes, helm, &self.limits),
+        }
     }
 }
 
@@ -173,7 +198,7 @@ pub(crate) fn from_directory(
     limits: &Limits,
 ) -> Result<Chart, crate::chart::Error> {
     let files = files.iter().map(|(path, data)| File { path: path.clone(), data: without_mark(data).into() });
-    let empty = irregular.iter().map(|path| File { path: path.clone(), data: Arc::from([]) });
+    let empty = irregular.iter().map(|path| File { path: path.clone(), data: Contents::from([]) });
     let visible = ignore::visible(files.chain(empty).collect())?;
     match visible.iter().find(|file| irregular.contains(&file.path)) {
         Some(File { path, .. }) => Err(crate::chart::Error::new(format!(

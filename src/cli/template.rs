@@ -44,6 +44,7 @@ pub(crate) fn run(arguments: &Template, global: &Global) -> Result<Exit, Error> 
         }
         opened => opened?,
     };
+    let loaded = loaded.lazily(!arguments.flags.on("include-crds"));
     let values = charts::values(&arguments.values, (&[], &[]), helm, &base.limits);
     let rendered = values
         .map_err(|error| render::Error::before(error.message))

@@ -196,7 +196,7 @@ impl Builder {
             self.found.push(Renderable {
                 name: format!("{path}/{}", template.path),
                 base_path: format!("{path}/templates"),
-                text: std::sync::Arc::clone(&template.data),
+                text: std::sync::Arc::clone(template.data.shared()),
                 context: context.clone(),
             });
         }

@@ -4,11 +4,11 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 
 use super::glob::Glob;
-use crate::chart::{File, Helm};
+use crate::chart::{Contents, File, Helm};
 use crate::template::funcs::Fault;
 use crate::template::object::Method;
 use crate::template::types::{MapType, Type};
-use crate::template::value::{Entries, GoStr, Map, Value};
+use crate::template::value::{Entries, GoStr, Later, Map, Value};
 use crate::yaml;
 
 /// Helm's `files` (Helm v4.3.1 `pkg/engine/files.go`): contents by path, with methods.
@@ -38,11 +38,15 @@ static OLD_METHODS: &[Method] = &[
 /// The files of a chart as a template value.
 pub(super) fn value(files: &[File], helm: Helm) -> Value {
     let ty = if helm.stops_at_empty_lines() { &OLD_FILES } else { &FILES };
-    let entries = files.iter().map(|file| {
-        let data = GoStr::from(std::sync::Arc::clone(&file.data));
-        (GoStr::from(file.path.as_str()), Value::Bytes(data))
+    let bytes = |data: &Contents| Value::Bytes(GoStr::from(std::sync::Arc::clone(data.shared())));
+    let path = |file: &File| GoStr::from(file.path.as_str());
+    let (packed, here): (Vec<&File>, Vec<&File>) = files.iter().partition(|file| file.data.is_packed());
+    let later = packed.into_iter().map(|file| {
+        let data = file.data.clone();
+        (path(file), Box::new(move || bytes(&data)) as Later)
     });
-    Value::Map(Map::new(ty, entries.collect()))
+    let here = here.into_iter().map(|file| (path(file), bytes(&file.data)));
+    Value::Map(Map::with_later(ty, here.collect(), later.collect()))
 }
 
 fn contents(files: &Value, path: &str) -> GoStr {
@@ -63,9 +67,8 @@ fn get_bytes(files: &Value, path: &str) -> Value {
 fn glob(files: &Value, pattern: &str) -> Value {
     let glob = Glob::parse(pattern);
     let ty = files.as_map().map_or(&FILES, Map::ty);
-    let all = files.as_map().map(Map::snapshot).unwrap_or_default();
-    let found = all.into_iter().filter(|(path, _)| glob.matches(&path.lossy()));
-    Value::Map(Map::new(ty, found.collect::<Entries>()))
+    let found = files.as_map().map(|map| map.matching(|path| glob.matches(&path.lossy())));
+    Value::Map(Map::new(ty, found.unwrap_or_default().into_iter().collect::<Entries>()))
 }
 
 /// Base names with their contents, as the `data` of a ConfigMap.
@@ -110,4 +113,40 @@ fn lines(files: &Value, path: &str) -> Vec<String> {
     }
     let text = data.lossy();
     text.strip_suffix('\n').unwrap_or(&text).split('\n').map(str::to_owned).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::template::value::Later;
+
+    fn files() -> Value {
+        let bytes = |text: &str| Value::Bytes(GoStr::from(text));
+        let later = |path: &str, text: &'static str| {
+            (GoStr::from(path), Box::new(move || Value::Bytes(GoStr::from(text))) as Later)
+        };
+        let later = vec![later("crds/a", "a"), later("crds/b", "b"), later("crds/c", "c")];
+        Value::Map(Map::with_later(&FILES, [(GoStr::from("x"), bytes("x"))].into(), later))
+    }
+
+    #[test]
+    fn files_that_are_packed_are_there_when_they_are_asked_for() {
+        let all = files();
+        assert_eq!(get(&all, "crds/b"), GoStr::from("b"));
+        assert_eq!(get(&all, "crds/d"), GoStr::from(""));
+        let found = glob(&all, "crds/[ab]");
+        assert_eq!(as_config(&found), "a: a\nb: b");
+        let keys = |files: &Value| {
+            files
+                .as_map()
+                .unwrap()
+                .snapshot()
+                .into_iter()
+                .map(|(key, _)| key.lossy().into_owned())
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(keys(&all), ["crds/a", "crds/b", "crds/c", "x"]);
+        assert_eq!(files().as_map().unwrap().len(), 4);
+        assert!(files().as_map().unwrap().contains("crds/a"));
+    }
 }

@@ -29,7 +29,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::chart::{Chart, Values};
+use crate::chart::{Chart, Contents, Values};
 use crate::k8s;
 
 pub use crate::chart::Helm;
@@ -113,7 +113,7 @@ pub struct CrdFile {
     /// Path as in the `# Source:` comment, e.g. `kubeflow-trainer/charts/jobset/crds/….yaml`.
     pub source: String,
     /// Contents, byte for byte.
-    pub data: Arc<[u8]>,
+    pub data: Contents,
     /// The documents in it, read when they are asked for.
     pub objects: Lazy<Vec<Arc<Value>>>,
 }

@@ -147,7 +147,7 @@ impl<'a> Pipeline<'a> {
         let files = chart.crd_files().into_iter();
         files
             .map(|(source, data)| {
-                let (text, limits) = (Arc::clone(&data), self.options.limits.clone());
+                let (text, limits) = (data.clone(), self.options.limits.clone());
                 let objects = Lazy::new(move || manifests::crd_objects(&text, &limits));
                 CrdFile { source, data, objects }
             })

@@ -3,6 +3,7 @@
 //! Nothing here knows what a chart is; [`crate::chart`] reads the bytes, and only this stage fetches them.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 pub mod cache;
 pub mod directory;
@@ -42,7 +43,7 @@ impl Error {
 #[derive(Clone, Debug)]
 pub enum Content {
     /// A gzipped tar archive.
-    Archive(Vec<u8>),
+    Archive(Arc<Vec<u8>>),
     /// The files of a chart directory, in the order Helm walks them, `.helmignore` not yet applied; then the paths of what
     /// can't be read as a file.
     Files(Vec<(String, Vec<u8>)>, Vec<String>),
@@ -55,10 +56,19 @@ pub struct Fetched {
     pub reference: String,
     /// Where the bytes came from: a path or a URL with digest.
     pub origin: String,
-    /// SHA-256 of an archive, `sha256:…`; `None` for directories.
-    pub digest: Option<String>,
     /// The bytes.
     pub content: Content,
+}
+
+impl Fetched {
+    /// SHA-256 of an archive, `sha256:…`; `None` for directories.
+    #[must_use]
+    pub fn digest(&self) -> Option<String> {
+        match &self.content {
+            Content::Archive(bytes) => Some(lock::digest(bytes)),
+            Content::Files(..) => None,
+        }
+    }
 }
 
 /// Where charts may come from in this run.
@@ -93,7 +103,6 @@ impl Sources {
         Ok(Fetched {
             reference: reference.to_owned(),
             origin: path.display().to_string(),
-            digest: None,
             content: Content::Files(files, irregular),
         })
     }
@@ -150,8 +159,7 @@ impl Sources {
 }
 
 fn fetched(reference: &str, origin: String, bytes: Vec<u8>) -> Fetched {
-    let digest = Some(lock::digest(&bytes));
-    Fetched { reference: reference.to_owned(), origin, digest, content: Content::Archive(bytes) }
+    Fetched { reference: reference.to_owned(), origin, content: Content::Archive(Arc::new(bytes)) }
 }
 
 #[cfg(test)]

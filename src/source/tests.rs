@@ -22,7 +22,7 @@ fn cache_is_searched_and_its_lock_enforced() {
     cache::store(&caches, &oci, b"bytes").unwrap();
     let sources = Sources { caches, offline: true, ..Sources::default() };
     for reference in ["demo@1.0.0", "oci://example.test/charts/demo:1.0.0"] {
-        assert_eq!(sources.fetch(reference).unwrap().digest.unwrap(), lock::digest(b"bytes"));
+        assert_eq!(sources.fetch(reference).unwrap().digest().unwrap(), lock::digest(b"bytes"));
     }
     std::fs::write(dir.path().join("demo-1.0.0.tgz"), b"other").unwrap();
     let error = sources.fetch("demo@1.0.0").unwrap_err();

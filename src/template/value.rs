@@ -221,18 +221,51 @@ pub type Entries = BTreeMap<GoStr, Value>;
 pub struct Map {
     ty: &'static MapType,
     nil: bool,
-    entries: Rc<RefCell<Entries>>,
+    held: Rc<Held>,
 }
+
+/// What clones of a map share.
+#[derive(Default)]
+struct Held {
+    entries: RefCell<Entries>,
+    later: RefCell<Vec<(GoStr, Later)>>,
+}
+
+/// A value that is made when somebody asks for it.
+pub type Later = Box<dyn FnOnce() -> Value>;
 
 impl Map {
     /// A map of the given type; the values must fit its element type.
     pub fn new(ty: &'static MapType, entries: Entries) -> Self {
-        Self { ty, nil: false, entries: Rc::new(RefCell::new(entries)) }
+        Self::with_later(ty, entries, Vec::new())
+    }
+
+    /// A map some of whose entries are made when somebody asks for them.
+    pub fn with_later(ty: &'static MapType, entries: Entries, later: Vec<(GoStr, Later)>) -> Self {
+        let held = Held { entries: RefCell::new(entries), later: RefCell::new(later) };
+        Self { ty, nil: false, held: Rc::new(held) }
+    }
+
+    /// Makes entries that were left for later.
+    fn make(&self, wanted: impl Fn(&GoStr) -> bool) {
+        if self.held.later.borrow().is_empty() {
+            return;
+        }
+        let (now, later): (Vec<_>, Vec<_>) =
+            self.held.later.take().into_iter().partition(|(key, _)| wanted(key));
+        self.held.later.replace(later);
+        let now: Vec<_> = now.into_iter().map(|(key, make)| (key, make())).collect();
+        self.held.entries.borrow_mut().extend(now);
+    }
+
+    fn whole(&self) -> &RefCell<Entries> {
+        self.make(|_| true);
+        &self.held.entries
     }
 
     /// A nil map of the given type.
     pub fn nil(ty: &'static MapType) -> Self {
-        Self { ty, nil: true, entries: Rc::default() }
+        Self { ty, nil: true, held: Rc::default() }
     }
 
     /// An empty `map[string]interface{}`.
@@ -242,7 +275,7 @@ impl Map {
 
     /// The same entries under another type, as a Go conversion gives (`Values(m)`).
     pub fn with_type(&self, ty: &'static MapType) -> Self {
-        Self { ty, nil: self.nil, entries: Rc::clone(&self.entries) }
+        Self { ty, nil: self.nil, held: Rc::clone(&self.held) }
     }
 
     /// The map's type.
@@ -257,22 +290,22 @@ impl Map {
 
     /// Whether two maps are one and the same.
     pub fn same(&self, other: &Self) -> bool {
-        Rc::ptr_eq(&self.entries, &other.entries)
+        Rc::ptr_eq(&self.held, &other.held)
     }
 
     /// Whether somebody else holds the same entries.
     pub fn is_shared(&self) -> bool {
-        Rc::strong_count(&self.entries) > 1
+        Rc::strong_count(&self.held) > 1
     }
 
     /// An address that tells maps apart, for finding cycles.
     pub fn address(&self) -> usize {
-        Rc::as_ptr(&self.entries).addr()
+        Rc::as_ptr(&self.held).addr()
     }
 
     /// Number of entries.
     pub fn len(&self) -> usize {
-        self.entries.borrow().len()
+        self.whole().borrow().len()
     }
 
     /// Whether it has no entries.
@@ -282,37 +315,47 @@ impl Map {
 
     /// The value at a key.
     pub fn get(&self, key: impl AsRef<[u8]>) -> Option<Value> {
-        self.entries.borrow().get(key.as_ref()).cloned()
+        let key = key.as_ref();
+        self.make(|later| later.as_bytes() == key);
+        self.held.entries.borrow().get(key).cloned()
     }
 
     /// Whether the key is there.
     pub fn contains(&self, key: impl AsRef<[u8]>) -> bool {
-        self.entries.borrow().contains_key(key.as_ref())
+        self.whole().borrow().contains_key(key.as_ref())
     }
 
     /// Sets a key, visible to all who hold the map.
     pub fn set(&self, key: impl Into<GoStr>, value: impl Into<Value>) {
-        self.entries.borrow_mut().insert(key.into(), value.into());
+        self.whole().borrow_mut().insert(key.into(), value.into());
     }
 
     /// Removes a key, visible to all who hold the map.
     pub fn remove(&self, key: impl AsRef<[u8]>) -> Option<Value> {
-        self.entries.borrow_mut().remove(key.as_ref())
+        self.whole().borrow_mut().remove(key.as_ref())
     }
 
     /// The entries; do not call back into templates while holding them.
     pub fn entries(&self) -> Ref<'_, Entries> {
-        self.entries.borrow()
+        self.whole().borrow()
     }
 
     /// The entries for changing; do not call back into templates while holding them.
     pub fn entries_mut(&self) -> RefMut<'_, Entries> {
-        self.entries.borrow_mut()
+        self.whole().borrow_mut()
+    }
+
+    /// The entries whose keys are wanted, in order.
+    pub fn matching(&self, wanted: impl Fn(&GoStr) -> bool) -> Vec<(GoStr, Value)> {
+        self.make(&wanted);
+        let entries = self.held.entries.borrow();
+        let found = entries.iter().filter(|(key, _)| wanted(key));
+        found.map(|(key, value)| (key.clone(), value.clone())).collect()
     }
 
     /// A snapshot of the entries, for walking while others may change the map.
     pub fn snapshot(&self) -> Vec<(GoStr, Value)> {
-        self.entries.borrow().iter().map(|(key, value)| (key.clone(), value.clone())).collect()
+        self.whole().borrow().iter().map(|(key, value)| (key.clone(), value.clone())).collect()
     }
 }
 

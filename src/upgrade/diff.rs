@@ -243,7 +243,7 @@ mod tests {
             config: Arc::new(Values::new()),
             crds: vec![CrdFile {
                 source: "c/crds/x.yaml".into(),
-                data: Arc::from(&b""[..]),
+                data: b"".as_slice().into(),
                 objects: crds.iter().cloned().map(Arc::new).collect::<Vec<_>>().into(),
             }],
             manifests: manifests

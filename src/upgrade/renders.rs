@@ -207,7 +207,7 @@ impl<'r> Folding<'r> {
         let mut known = self.files.lock().unwrap_or_else(PoisonError::into_inner);
         let (plain, schemas) = (file.objects.clone(), self.schemas.clone());
         let fold = || Lazy::new(move || plain.iter().map(|object| schemas.fold(object)).collect());
-        known.entry(Arc::clone(&file.data)).or_insert_with(fold).clone()
+        known.entry(Arc::clone(file.data.shared())).or_insert_with(fold).clone()
     }
 }
 
@@ -248,7 +248,7 @@ fn same_chart(a: &Arc<Chart>, b: &Arc<Chart>) -> bool {
 /// Whether two charts have the very same files: copies that differ in their defaults share the bytes.
 fn share_texts(a: &Chart, b: &Chart) -> bool {
     let shared = |a: &[File], b: &[File]| {
-        let same = |(a, b): (&File, &File)| Arc::ptr_eq(&a.data, &b.data) && a.path == b.path;
+        let same = |(a, b): (&File, &File)| a.data.same(&b.data) && a.path == b.path;
         a.len() == b.len() && a.iter().zip(b).all(same)
     };
     Arc::ptr_eq(&a.values_text, &b.values_text)

@@ -81,34 +81,72 @@ fn enable(
     Ok(())
 }
 
-/// The subcharts that remain: those Chart.yaml does not list, then one copy per entry. Each with its place in `charts/`.
-fn select(chart: &Chart, place: &str, helm: Helm) -> (Vec<Chart>, Vec<usize>) {
+/// The subcharts that remain: those Chart.yaml does not list, then one per entry. Each with its place in `charts/`.
+fn select(chart: &mut Chart, place: &str, helm: Helm) -> (Vec<Chart>, Vec<usize>) {
+    let mut pool = Pool::new(std::mem::take(&mut chart.dependencies));
+    let chosen = choose(&chart.metadata.dependencies, &pool.charts(), helm);
+    for (origin, _) in &chosen {
+        pool.announce(*origin);
+    }
+    let take = |(origin, entry): (usize, Option<&Dependency>)| {
+        let sub = pool.take(origin)?;
+        let own = match entry {
+            Some(entry) => aliased(sub, entry, place, helm.shares_aliased_subcharts()),
+            None => sub,
+        };
+        Some((own, origin))
+    };
+    chosen.into_iter().filter_map(take).unzip()
+}
+
+/// Places in `charts/`, with the entry that a subchart is taken for.
+fn choose<'e, 'c>(
+    entries: &'e [Dependency],
+    all: &(impl Iterator<Item = &'c Chart> + Clone),
+    helm: Helm,
+) -> Vec<(usize, Option<&'e Dependency>)> {
     let fits = |entry: &Dependency, sub: &Chart| {
         sub.metadata.name == entry.name && is_compatible(&entry.version, &sub.metadata.version, helm)
     };
-    let entries = &chart.metadata.dependencies;
     let listed = |sub: &Chart| entries.iter().any(|entry| fits(entry, sub));
-    let mut chosen: Vec<(Chart, usize)> = Vec::new();
-    for (origin, sub) in chart.dependencies.iter().enumerate().filter(|(_, sub)| !listed(sub)) {
-        chosen.push((sub.clone(), origin));
+    let unlisted = all.clone().enumerate().filter(|(_, sub)| !listed(sub)).map(|(origin, _)| (origin, None));
+    let found = |entry| Some((all.clone().position(|sub| fits(entry, sub))?, Some(entry)));
+    unlisted.chain(entries.iter().filter_map(found)).collect()
+}
+
+/// Charts that are copied only when they are needed again.
+struct Pool(Vec<(Option<Chart>, usize)>);
+
+impl Pool {
+    fn new(charts: Vec<Chart>) -> Self {
+        Self(charts.into_iter().map(|chart| (Some(chart), 0)).collect())
     }
-    for entry in entries {
-        let found = chart.dependencies.iter().enumerate().find(|(_, sub)| fits(entry, sub));
-        if let Some((origin, sub)) = found {
-            chosen.push((aliased(sub, entry, place, helm.shares_aliased_subcharts()), origin));
+
+    fn charts(&self) -> impl Iterator<Item = &Chart> + Clone {
+        self.0.iter().filter_map(|(chart, _)| chart.as_ref())
+    }
+
+    fn announce(&mut self, at: usize) {
+        if let Some((_, uses)) = self.0.get_mut(at) {
+            *uses += 1;
         }
     }
-    chosen.into_iter().unzip()
+
+    fn take(&mut self, at: usize) -> Option<Chart> {
+        let (chart, uses) = self.0.get_mut(at)?;
+        *uses = uses.saturating_sub(1);
+        if *uses == 0 { chart.take() } else { chart.clone() }
+    }
 }
 
 /// A subchart under the name of its entry.
-fn aliased(sub: &Chart, entry: &Dependency, place: &str, shallow: bool) -> Chart {
-    let mut copy = Chart { identity: 0, ..sub.clone() };
+fn aliased(sub: Chart, entry: &Dependency, place: &str, shallow: bool) -> Chart {
+    let mut copy = Chart { identity: 0, ..sub };
     if entry.alias.is_empty() {
         return copy;
     }
     // Helm copies one chart (version 4: one more level); what lies below keeps pointing to the original parents.
-    let original = format!("{place}/charts/{}", sub.metadata.name);
+    let original = format!("{place}/charts/{}", copy.metadata.name);
     for child in &mut copy.dependencies {
         if shallow {
             child.parent_path = Some(original.clone());

@@ -83,7 +83,7 @@ fn attempt(
     if let Some(fault) = arguments.flags.label_fault(options.helm) {
         return Err(render::Error::before(fault));
     }
-    render::render(&chart, values, options)
+    render::render_once(Arc::unwrap_or_clone(chart), values, options)
 }
 
 /// Whether a reference can only be a path.

@@ -137,8 +137,8 @@ pub(super) fn renderables(
         capabilities: capabilities(kube, options),
         found: Vec::new(),
     };
-    let Value::Map(values) = Value::from_json_exact(&Json::Object(values.clone())) else { return Vec::new() };
-    builder.chart(chart, None, &values.with_type(values_type(options.helm)));
+    let values = Map::from_json_exact(values).with_type(values_type(options.helm));
+    builder.chart(chart, None, &values);
     builder.found
 }
 

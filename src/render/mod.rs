@@ -37,7 +37,7 @@ pub use checked::Checked;
 pub use error::Error;
 pub use excerpt::Excerpt;
 pub use lazy::Lazy;
-pub use pipeline::render;
+pub use pipeline::{render, render_once};
 pub use print::{PrintOptions, pieces, template_output};
 pub use templates::name;
 

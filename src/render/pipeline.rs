@@ -15,6 +15,14 @@ use crate::template::stack;
 /// # Errors
 /// Whatever stops Helm, in its words, with what it printed before.
 pub fn render(chart: &Chart, config: &Values, options: &Options) -> Result<Render, Error> {
+    render_once(chart.clone(), config, options)
+}
+
+/// Renders a chart that nobody needs any more.
+///
+/// # Errors
+/// Those of [`render`].
+pub fn render_once(chart: Chart, config: &Values, options: &Options) -> Result<Render, Error> {
     stack::deep(|| Pipeline::new(options).run(chart, config))
         .unwrap_or_else(|error| Err(Error::before(format!("cannot render: {error}"))))
 }
@@ -30,7 +38,7 @@ impl<'a> Pipeline<'a> {
         Self { options, helm: options.helm, notices: Notices::new(options.helm) }
     }
 
-    fn run(mut self, chart: &Chart, config: &Values) -> Result<Render, Error> {
+    fn run(mut self, chart: Chart, config: &Values) -> Result<Render, Error> {
         self.notices.extend(&chart.notices);
         match self.steps(chart, config) {
             Ok(render) => Ok(Render { warnings: self.notices.into_lines(), ..render }),
@@ -41,11 +49,11 @@ impl<'a> Pipeline<'a> {
         }
     }
 
-    fn steps(&mut self, chart: &Chart, config: &Values) -> Result<Render, Error> {
+    fn steps(&mut self, chart: Chart, config: &Values) -> Result<Render, Error> {
         let kube = self.kube_version()?;
-        self.check_installable(chart)?;
+        self.check_installable(&chart)?;
         self.check_name()?;
-        let mut chart = chart.clone();
+        let mut chart = chart;
         dependencies::process(&mut chart, config, &mut self.notices)
             .map_err(|error| self.dependencies_failed(&error))?;
         let merged = values::coalesce(&chart, config, &mut self.notices)?;

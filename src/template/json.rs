@@ -15,10 +15,7 @@ impl Value {
 
     /// The value with its numbers kept apart: whole ones `int64`, others `float64`.
     pub fn from_json_exact(json: &Json) -> Self {
-        Self::decode(json, |number| match number.as_i64() {
-            Some(whole) => Self::Int64(whole),
-            None => Self::Float(number.as_f64().unwrap_or(f64::NAN)),
-        })
+        Self::decode(json, exact)
     }
 
     fn decode(json: &Json, number: fn(&Number) -> Self) -> Self {
@@ -28,9 +25,7 @@ impl Value {
             Json::Number(n) => number(n),
             Json::String(s) => Self::str(s.as_str()),
             Json::Array(items) => Self::list(items.iter().map(|item| Self::decode(item, number)).collect()),
-            Json::Object(entries) => {
-                Self::Map(entries.iter().map(|(k, v)| (k.as_str(), Self::decode(v, number))).collect::<Map>())
-            }
+            Json::Object(entries) => Self::Map(decode_map(entries, number)),
         }
     }
 
@@ -40,6 +35,24 @@ impl Value {
     /// Functions, numbers that JSON lacks, and maps that hold themselves.
     pub fn to_json(&self) -> Result<Json, Fault> {
         encode(self, 0)
+    }
+}
+
+impl Map {
+    /// A map of JSON, its numbers as in [`Value::from_json_exact`].
+    pub fn from_json_exact(entries: &serde_json::Map<String, Json>) -> Self {
+        decode_map(entries, exact)
+    }
+}
+
+fn decode_map(entries: &serde_json::Map<String, Json>, number: fn(&Number) -> Value) -> Map {
+    entries.iter().map(|(key, value)| (key.as_str(), Value::decode(value, number))).collect()
+}
+
+fn exact(number: &Number) -> Value {
+    match number.as_i64() {
+        Some(whole) => Value::Int64(whole),
+        None => Value::Float(number.as_f64().unwrap_or(f64::NAN)),
     }
 }
 

@@ -26,7 +26,7 @@ pub fn unpack(data: &[u8], helm: Helm, limits: &Limits) -> Result<Vec<File>, Err
     unpack_but(data, helm, limits, None)
 }
 
-/// The same; large files below `crds/` stay in the archive until somebody reads them.
+/// The same; large files below `crds/` and large texts for people stay in the archive until somebody reads them.
 ///
 /// # Errors
 /// Those of [`unpack`].
@@ -42,10 +42,13 @@ pub(super) fn left(data: &[u8], helm: Helm, limits: &Limits) -> Result<Vec<Arc<[
 }
 
 /// Bytes from which on a file is worth to be left in the archive.
-const LARGE: u64 = 16 << 10;
+const LARGE: u64 = 4 << 10;
 
+/// Whether a file stays packed: definitions, and texts for people.
 fn stays(path: &str, size: u64) -> bool {
-    size >= LARGE && (path.starts_with("crds/") || path.contains("/crds/"))
+    let within = |folder: &str| path.split('/').rev().skip(1).any(|part| part == folder);
+    let is_text = path.rsplit_once('.').is_some_and(|(_, extension)| extension.eq_ignore_ascii_case("md"));
+    size >= LARGE && !within("templates") && (is_text || within("crds"))
 }
 
 fn unpack_but(

@@ -30,6 +30,7 @@ fn side_by_side() {
 }
 
 /// Whether the linker that will be used knows some flags: only LLVM's knows those above.
+#[expect(clippy::disallowed_methods, reason = "only the compiler knows which linker it takes")]
 fn links_with(flags: &[String]) -> bool {
     let mut rustc = Command::new(env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()));
     let out = Path::new(&env::var_os("OUT_DIR").unwrap_or_default()).join("linked");

@@ -15,15 +15,19 @@ use crate::template::stack;
 /// # Errors
 /// Whatever stops Helm, in its words, with what it printed before.
 pub fn render(chart: &Chart, config: &Values, options: &Options) -> Result<Render, Error> {
-    render_once(chart.clone(), config, options)
+    run(chart.clone(), config, options, false)
 }
 
-/// Renders a chart that nobody needs any more.
+/// Renders a chart for a program that ends afterwards: what nobody needs any more is not given back.
 ///
 /// # Errors
 /// Those of [`render`].
 pub fn render_once(chart: Chart, config: &Values, options: &Options) -> Result<Render, Error> {
-    stack::deep(|| Pipeline::new(options).run(chart, config))
+    run(chart, config, options, true)
+}
+
+fn run(chart: Chart, config: &Values, options: &Options, ends: bool) -> Result<Render, Error> {
+    stack::deep(|| Pipeline { ends, ..Pipeline::new(options) }.run(chart, config))
         .unwrap_or_else(|error| Err(Error::before(format!("cannot render: {error}"))))
 }
 
@@ -31,11 +35,13 @@ struct Pipeline<'a> {
     options: &'a Options,
     helm: Helm,
     notices: Notices,
+    /// Whether the program ends after it.
+    ends: bool,
 }
 
 impl<'a> Pipeline<'a> {
     fn new(options: &'a Options) -> Self {
-        Self { options, helm: options.helm, notices: Notices::new(options.helm) }
+        Self { options, helm: options.helm, notices: Notices::new(options.helm), ends: false }
     }
 
     fn run(mut self, chart: Chart, config: &Values) -> Result<Render, Error> {
@@ -62,7 +68,7 @@ impl<'a> Pipeline<'a> {
         }
         self.check_kube_version(&chart, &kube)?;
         let found = context::renderables(&chart, &merged, &kube, self.options);
-        let mut rendered = templates::execute(found, self.options)?;
+        let mut rendered = templates::execute(found, self.options, self.ends)?;
         let notes = take_notes(&mut rendered, &chart);
         let sorted =
             manifests::sort(&rendered, self.helm, &self.options.limits, self.options.checked.as_deref())

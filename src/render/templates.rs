@@ -18,7 +18,7 @@ const ROOT: &str = "gotpl";
 /// Renders everything that is no partial.
 ///
 /// As Helm v4.3.1 `pkg/engine/engine.go` `render`.
-pub(super) fn execute(found: Vec<Renderable>, options: &Options) -> Result<Rendered, Error> {
+pub(super) fn execute(found: Vec<Renderable>, options: &Options, ends: bool) -> Result<Rendered, Error> {
     let order = in_order(found);
     let registry = functions::registry(options.helm);
     let mut set = Set::new(ROOT, registry, MissingKey::Zero);
@@ -33,6 +33,11 @@ pub(super) fn execute(found: Vec<Renderable>, options: &Options) -> Result<Rende
             .render(&template.name, &data)
             .map_err(|problem| error::exec_error(&template.name, &problem, options.helm))?;
         rendered.insert(template.name.clone(), text(out));
+    }
+    drop(exec);
+    if ends {
+        // The system takes it all at once.
+        std::mem::forget((set, order));
     }
     Ok(rendered)
 }

@@ -480,6 +480,11 @@ impl<'d, 'a> Decoder<'d, 'a> {
     }
 }
 
+/// The value of a scalar.
+pub(super) fn of_scalar(scalar: Scalar<'_>, floats: bool) -> Value {
+    Target::scalar(&Resolved::Scalar(scalar), floats)
+}
+
 /// A scalar, or the bytes of a `!!binary` one.
 enum Resolved<'d> {
     Scalar(Scalar<'d>),

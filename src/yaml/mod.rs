@@ -32,6 +32,7 @@ mod properties;
 mod resolve;
 mod scalars;
 mod scanner;
+mod quick;
 mod skim;
 mod syntax;
 mod timestamp;
@@ -91,7 +92,8 @@ pub fn to_json_partly(text: &[u8], wanted: fn(&str) -> bool, limits: &Limits) ->
     let input = Input::read(text);
     let part = skim::entries(&input, wanted, limits);
     let read = |part: String| {
-        skim::texts(&part).or_else(|| decode(&Input::read(part.as_bytes()), limits, mode).ok())
+        let quick = quick::entries(&part, false, limits);
+        quick.or_else(|| decode(&Input::read(part.as_bytes()), limits, mode).ok())
     };
     match part.and_then(read) {
         // None of the wanted keys is there.
@@ -114,7 +116,16 @@ pub fn to_json_strict(text: &[u8], limits: &Limits) -> Result<Value, Error> {
 /// # Errors
 /// Those of [`to_json`].
 pub fn to_floats(text: &[u8], limits: &Limits) -> Result<Value, Error> {
-    decode(&Input::read(text), limits, Mode { floats: true, ..Mode::default() })
+    let input = Input::read(text);
+    match quick::whole(&input, true, limits) {
+        Some(value) => Ok(value),
+        None => decode(&input, limits, Mode { floats: true, ..Mode::default() }),
+    }
+}
+
+/// What the full reader makes of a text that is sound.
+fn read_in_full(text: &[u8], floats: bool, limits: &Limits) -> Option<Value> {
+    decode(&Input::read(text), limits, Mode { floats, ..Mode::default() }).ok()
 }
 
 /// Reads the first document the way Go decodes into `map[string]interface{}`: every number is a float; an empty

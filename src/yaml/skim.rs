@@ -7,14 +7,13 @@
 use std::ops::Range;
 
 use memchr::{memchr, memchr2, memchr2_iter};
-use serde_json::{Map, Value};
 
 use super::input::Input;
 use super::resolve::{self, Scalar};
 use crate::limits::Limits;
 
 /// Blocks in blocks that are followed.
-const DEPTH: usize = 64;
+pub(super) const DEPTH: usize = 64;
 
 /// Bytes of a key that surely is short enough to go without `?` (libyaml: 1024 characters).
 const KEY: usize = 1000;
@@ -35,67 +34,6 @@ pub(super) fn entries(input: &Input<'_>, wanted: fn(&str) -> bool, limits: &Limi
     skim.end_entry(text.len());
     let found = skim.found.into_iter().filter_map(|range| text.get(range));
     (!skim.blocks.is_empty()).then(|| found.collect())
-}
-
-/// The value of entries that [`entries`] found, where they are maps of maps and of texts that stand on one line each.
-pub(super) fn texts(part: &str) -> Option<Value> {
-    let mut lines = Lines { rest: part };
-    let map = lines.map(0, 0)?;
-    lines.peek().is_none().then_some(Value::Object(map))
-}
-
-/// The lines of a part, without empty ones and comments.
-struct Lines<'t> {
-    rest: &'t str,
-}
-
-impl<'t> Lines<'t> {
-    /// The indentation of the next line, its content and what follows it.
-    fn peek(&self) -> Option<(usize, &'t str, &'t str)> {
-        let mut rest = self.rest;
-        while !rest.is_empty() {
-            let (line, after) = rest.split_once('\n').unwrap_or((rest, ""));
-            let content = line.trim_start_matches(' ');
-            if !content.is_empty() && !content.starts_with('#') {
-                return Some((line.len() - content.len(), content, after));
-            }
-            rest = after;
-        }
-        None
-    }
-
-    fn map(&mut self, own: usize, depth: usize) -> Option<Map<String, Value>> {
-        let mut map = Map::new();
-        while let Some((indent, content, after)) = self.peek().filter(|(indent, ..)| *indent >= own) {
-            if indent > own || depth >= DEPTH || is_item(content) {
-                return None;
-            }
-            let (key, value) = key(content)?;
-            self.rest = after;
-            let value = match value.trim_start_matches(' ') {
-                "" => {
-                    Value::Object(self.map(self.peek().filter(|(deeper, ..)| *deeper > own)?.0, depth + 1)?)
-                }
-                text => Value::String(one_line(text)?.to_owned()),
-            };
-            if map.insert(key.to_owned(), value).is_some() {
-                return None;
-            }
-        }
-        Some(map)
-    }
-}
-
-/// A text that is complete on its line.
-fn one_line(rest: &str) -> Option<&str> {
-    if let [quote @ (b'"' | b'\''), inside @ ..] = rest.as_bytes() {
-        let length = memchr2(*quote, b'\\', inside)?;
-        return (length + 2 == rest.trim_end_matches(' ').len() && inside.get(length) == Some(quote))
-            .then(|| rest.get(1..=length))?;
-    }
-    let text = rest.trim_end_matches(' ');
-    let plain = may_begin_plain(rest.as_bytes()) && comment_or_key(rest)? == rest.len();
-    (plain && matches!(resolve::plain(text), Scalar::Text(_))).then_some(text)
 }
 
 /// What the next line may go on with.
@@ -315,12 +253,12 @@ impl<'t> Skim<'t> {
 }
 
 /// Whether a line is an item of a list.
-fn is_item(content: &str) -> bool {
+pub(super) fn is_item(content: &str) -> bool {
     matches!(content.as_bytes(), [b'-'] | [b'-', b' ', ..])
 }
 
 /// A key that is text, and what follows its colon; `None` for lines without a key and for keys of other kinds.
-fn key(content: &str) -> Option<(&str, &str)> {
+pub(super) fn key(content: &str) -> Option<(&str, &str)> {
     let bytes = content.as_bytes();
     let (key, end, plain) = match bytes {
         [quote @ (b'"' | b'\''), inside @ ..] => {
@@ -345,7 +283,7 @@ fn colon(line: &[u8]) -> Option<usize> {
 }
 
 /// Where a line of a plain scalar ends: at a comment or at its end; `None` when it has a key.
-fn comment_or_key(line: &str) -> Option<usize> {
+pub(super) fn comment_or_key(line: &str) -> Option<usize> {
     let bytes = line.as_bytes();
     match memchr2_iter(b':', b'#', bytes).find(|&at| is_mark(bytes, at)) {
         Some(at) if bytes.get(at) == Some(&b':') => None,
@@ -363,7 +301,7 @@ fn is_mark(line: &[u8], at: usize) -> bool {
 }
 
 /// Whether a plain scalar surely begins here.
-fn may_begin_plain(line: &[u8]) -> bool {
+pub(super) fn may_begin_plain(line: &[u8]) -> bool {
     match line {
         [b'-', next, ..] => *next != b' ' && next.is_ascii(),
         [first, ..] => first.is_ascii() && !b"-?:,[]{}#&*!|>'\"%@`".contains(first),
@@ -400,6 +338,7 @@ fn double(text: &[u8]) -> Option<usize> {
 mod tests {
     use proptest::prelude::*;
 
+    use super::super::quick;
     use super::*;
 
     fn wanted(key: &str) -> bool {
@@ -416,10 +355,16 @@ mod tests {
         let limits = Limits::default();
         let mut whole =
             super::super::to_json(text.as_bytes(), &limits).unwrap_or_else(|error| panic!("{error}: {text}"));
-        let quick = texts(&part);
+        for floats in [false, true] {
+            let read = super::super::read_in_full(text.as_bytes(), floats, &limits);
+            let quick = quick::whole(&Input::read(text.as_bytes()), floats, &limits);
+            assert!(quick.is_none() || quick == read, "{text}: {quick:?}, {read:?}");
+            let read = super::super::read_in_full(part.as_bytes(), floats, &limits);
+            let quick = quick::entries(&part, floats, &limits);
+            let none = quick == Some(serde_json::json!({})) && read == Some(serde_json::Value::Null);
+            assert!(quick.is_none() || none || quick == read, "{part}: {quick:?}, {read:?}");
+        }
         let part = super::super::to_json(part.as_bytes(), &limits).unwrap();
-        let same = |quick: Value| quick == part || part.is_null() && quick == serde_json::json!({});
-        assert!(quick.is_none_or(same), "{text}");
         whole.as_object_mut().unwrap().retain(|key, _| wanted(key));
         assert_eq!(part.as_object().cloned().unwrap_or_default(), *whole.as_object().unwrap(), "{text}");
         true
@@ -436,30 +381,6 @@ mod tests {
             "a: |\nb:\nc:   \n  # only a comment\nkey with spaces : x",
         ] {
             assert!(agrees(text), "{text}");
-        }
-    }
-
-    #[test]
-    fn texts_in_maps_are_read_at_once() {
-        let text = "kind: A\nmetadata:\n  # c\n  name: \"x: y\"\n\n  labels:\n      a/b: one two \n      'q': 'z' \n";
-        assert!(agrees(text));
-        let value = texts(&skim(text).unwrap()).unwrap();
-        let labels = serde_json::json!({"a/b": "one two", "q": "z"});
-        assert_eq!(value, serde_json::json!({"kind": "A", "metadata": {"name": "x: y", "labels": labels}}));
-        for left in [
-            "a: 1",
-            "a: yes",
-            "a:",
-            "a: b # c",
-            "a: b\n  c",
-            "a: 'b''c'",
-            "a: \"b\\n\"",
-            "a: |\n  b",
-            "a:\n- b",
-            "a: b\na: c",
-            "a: {}",
-        ] {
-            assert!(agrees(left) && texts(&skim(left).unwrap()).is_none(), "{left}");
         }
     }
 
@@ -541,18 +462,70 @@ mod tests {
             "<<: ",
             "1: ",
             "-",
+            "b: ",
+            "c: ",
+            "two words: ",
+            "- e: ",
+            "- 'q': ",
         ]);
         let rest = prop::sample::select(vec![
-            "", "x", "b: c", "b:", "- d", "'s'", "'s", "t'", "\"d\"", "\"e\\\"", "|", ">-", "|+ # c", "|1",
-            "[]", "{}", "[x", "# c", "x # c", "x#", "x:", ":y", ".inf", "1e5", "-", "&a x", "*a", "!t x",
-            "...", "---", "x\ty", "\u{e9}", "\u{85}", "@", "%",
+            "",
+            "x",
+            "b: c",
+            "b:",
+            "- d",
+            "'s'",
+            "'s",
+            "t'",
+            "\"d\"",
+            "\"e\\\"",
+            "|",
+            ">-",
+            "|+ # c",
+            "|1",
+            "[]",
+            "{}",
+            "[x",
+            "# c",
+            "x # c",
+            "x#",
+            "x:",
+            ":y",
+            ".inf",
+            "1e5",
+            "-",
+            "&a x",
+            "*a",
+            "!t x",
+            "...",
+            "---",
+            "x\ty",
+            "\u{e9}",
+            "\u{85}",
+            "@",
+            "%",
+            "1",
+            "-0.5",
+            "0x1F",
+            "1_0",
+            "true",
+            "~",
+            "2001-01-01",
+            "'it''s'",
+            "\"d\" # c",
+            "\"a\\n\"",
+            "[] # c",
+            ">",
+            "|- # c",
+            "b: # c",
+            "{}#",
         ]);
         (0_usize..7, lead, rest)
             .prop_map(|(indent, lead, rest)| format!("{}{lead}{rest}\n", " ".repeat(indent)))
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, ..ProptestConfig::default() })]
+        #![proptest_config(ProptestConfig { cases: 3_000, failure_persistence: None, ..ProptestConfig::default() })]
 
         #[test]
         fn whatever_is_accepted_reads_alike(lines in prop::collection::vec(line(), 1..9)) {

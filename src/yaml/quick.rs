@@ -51,7 +51,9 @@ impl<'t> Lines<'t> {
         while !rest.is_empty() {
             let (line, after) = rest.split_once('\n').unwrap_or((rest, ""));
             let content = line.trim_start_matches(' ');
-            if !content.is_empty() && !content.starts_with('#') {
+            // The mark that begins the document.
+            let mark = line == "---";
+            if !content.is_empty() && !content.starts_with('#') && !mark {
                 return Some(Line { indent: line.len() - content.len(), content, after });
             }
             rest = after;
@@ -142,7 +144,11 @@ impl<'t> Lines<'t> {
                 let ends = inside.get(length) == Some(quote) && is_blank(rest.get(length + 2..)?);
                 ends.then(|| Some(Value::String(rest.get(1..=length)?.to_owned())))?
             }
-            [b'[', b']', ..] => is_blank(rest.get(2..)?).then(|| Value::Array(Vec::new())),
+            [b'[', ..] => {
+                let (items, after) = skim::flow(rest)?;
+                let items: Option<Vec<Value>> = items.into_iter().map(|item| self.scalar(item)).collect();
+                is_blank(after).then_some(Value::Array(items?))
+            }
             [b'{', b'}', ..] => is_blank(rest.get(2..)?).then(|| Value::Object(Map::new())),
             _ => self.plain(rest),
         }
@@ -205,6 +211,7 @@ mod tests {
             "a: |+\n  x\n\n",
             "a: |\n  x",
             "a:\n- - b\n  - c\n- d\n",
+            "# values\n---\n# first\na: [ \"x y\", 'z', /bin/sh, 1, true ] # c\nb:\n- [a]\n- [ ]\nc: [a, b]\n",
         ] {
             let whole = super::super::read_in_full(text.as_bytes(), true, &Limits::default());
             assert_eq!(read(text), whole, "{text}");
@@ -214,9 +221,22 @@ mod tests {
 
     #[test]
     fn what_is_odd_is_left() {
-        for text in
-            ["a: 1\na: 2", "a: &x b", "a:\n  <<: b", "a: b: c", "1: a", "a: .inf", "", "a: \"\n", "- a"]
-        {
+        for text in [
+            "a: 1\na: 2",
+            "a: &x b",
+            "a:\n  <<: b",
+            "a: b: c",
+            "1: a",
+            "a: .inf",
+            "",
+            "a: \"\n",
+            "- a",
+            "---\n---\na: b",
+            "a: [b: c]",
+            "a: [b,c]",
+            "a: [b, ]",
+            "a: [b",
+        ] {
             assert_eq!(read(text), None, "{text}");
         }
     }
@@ -294,6 +314,10 @@ mod tests {
             "\"\"",
             "# c",
             "[a, b]",
+            "[a , 'b', \"c\"] # d",
+            "[1, ~]",
+            "[a:b]",
+            "[a, b",
             "&a x",
             "!t x",
             "x: y",

@@ -27,7 +27,8 @@ pub(super) fn entries(input: &Input<'_>, wanted: fn(&str) -> bool, limits: &Limi
         return None;
     }
     let tabs = memchr(b'\t', text.as_bytes()).is_some();
-    let mut skim = Skim { text, tabs, at: 0, blocks: Vec::new(), open: Open::No, wanted, found: Vec::new() };
+    let (blocks, found) = (Vec::new(), Vec::new());
+    let mut skim = Skim { text, tabs, at: 0, marked: false, blocks, open: Open::No, wanted, found };
     while skim.at < text.len() {
         skim.line()?;
     }
@@ -58,6 +59,8 @@ struct Skim<'t> {
     text: &'t str,
     tabs: bool,
     at: usize,
+    /// Whether the mark that begins a document is past.
+    marked: bool,
     blocks: Vec<Block>,
     open: Open,
     wanted: fn(&str) -> bool,
@@ -82,6 +85,10 @@ impl<'t> Skim<'t> {
                 return Some(());
             }
             _ if self.tabs && memchr(b'\t', content.as_bytes()).is_some() => return None,
+            b"---" if indent == 0 && self.blocks.is_empty() && !self.marked => {
+                self.marked = true;
+                return Some(());
+            }
             [b'-', b'-', b'-', ..] | [b'.', b'.', b'.', ..] | [b'%', ..] if indent == 0 => return None,
             _ => {}
         }
@@ -185,7 +192,8 @@ impl<'t> Skim<'t> {
         match rest.as_bytes() {
             [b'"' | b'\'', ..] => self.quoted(start),
             [b'|' | b'>', header @ ..] => self.block(header),
-            [b'[', b']', after @ ..] | [b'{', b'}', after @ ..] => self.complete(after),
+            [b'{', b'}', after @ ..] => self.complete(after),
+            [b'[', ..] => self.complete(flow(rest)?.1.as_bytes()),
             _ => self.plain(rest),
         }
     }
@@ -300,6 +308,41 @@ fn is_mark(line: &[u8], at: usize) -> bool {
     }
 }
 
+/// The items of a list in brackets that is complete on its line, with their quotes, and what follows it; `None` for those
+/// that hold more than words and texts without escapes.
+pub(super) fn flow(line: &str) -> Option<(Vec<&str>, &str)> {
+    let mut items = Vec::new();
+    let mut rest = line.strip_prefix('[')?.trim_start_matches(' ');
+    if let Some(after) = rest.strip_prefix(']') {
+        return Some((items, after));
+    }
+    loop {
+        let length = item(rest.as_bytes())?;
+        items.push(rest.get(..length)?);
+        rest = rest.get(length..)?.trim_start_matches(' ');
+        if let Some(after) = rest.strip_prefix(']') {
+            return (line.len() - after.len() < KEY).then_some((items, after));
+        }
+        rest = rest.strip_prefix(", ")?.trim_start_matches(' ');
+    }
+}
+
+/// Length of a word, or of a text in quotes without escapes.
+fn item(text: &[u8]) -> Option<usize> {
+    match text {
+        [quote @ (b'"' | b'\''), inside @ ..] => {
+            let length = memchr2(*quote, b'\\', inside)?;
+            (inside.get(length) == Some(quote)).then_some(length + 2)
+        }
+        [first, ..] if first.is_ascii_alphanumeric() || matches!(first, b'_' | b'/') => {
+            let inner =
+                |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'/' | b'.' | b'-');
+            Some(text.iter().take_while(inner).count())
+        }
+        _ => None,
+    }
+}
+
 /// Whether a plain scalar surely begins here.
 pub(super) fn may_begin_plain(line: &[u8]) -> bool {
     match line {
@@ -395,7 +438,6 @@ mod tests {
             "a: &x b",
             "a: *x",
             "a: !t b",
-            "a: [b]",
             "a: {b: c}",
             ":",
             ": a",

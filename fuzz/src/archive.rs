@@ -1,9 +1,10 @@
 //! Packaged charts: the input as it is, or as a tar that is packed here, since no fuzzer guesses a checksum.
 
 use std::io::Write as _;
+use std::sync::Arc;
 
 use flate2::{Compression, write::GzEncoder};
-use seatrial::chart::{Chart, File, Helm, archive, damage, detect};
+use seatrial::chart::{Chart, Error, File, Helm, archive, damage, detect};
 
 use crate::{deep, helms, limits};
 
@@ -21,8 +22,11 @@ pub fn run(data: &[u8]) {
 fn open(data: &[u8]) {
     let _ = damage::damage(data, &limits());
     for helm in helms() {
-        let _ = detect::archive("/fuzz.tgz", data, helm, &limits());
-        let unpacked = archive::unpack(data, helm, &limits());
+        let unpack = || archive::unpack(data, helm, &limits());
+        let _ = detect::archive("/fuzz.tgz", data, unpack, (helm, &limits()));
+        let unpacked = unpack();
+        let lazily = archive::unpack_lazily(&Arc::new(data.to_vec()), helm, &limits());
+        assert_eq!(told(&lazily), told(&unpacked));
         if let Ok(files) = &unpacked {
             files.iter().for_each(stays_inside);
             others(files, data);
@@ -37,11 +41,17 @@ fn stays_inside(file: &File) {
     assert!(file.data.len() as u64 <= limits().chart_bytes);
 }
 
+/// The files' contents, or why there are none.
+fn told(unpacked: &Result<Vec<File>, Error>) -> Result<Vec<(String, Vec<u8>)>, String> {
+    unpacked.as_ref().map(|files| contents(files)).map_err(ToString::to_string)
+}
+
+fn contents(files: &[File]) -> Vec<(String, Vec<u8>)> {
+    files.iter().map(|file| (file.path.clone(), file.data.to_vec())).collect()
+}
+
 /// What suits another Helm is what that one unpacks.
 fn others(files: &[File], data: &[u8]) {
-    let contents = |files: &[File]| -> Vec<_> {
-        files.iter().map(|file| (file.path.clone(), file.data.clone())).collect()
-    };
     for helm in helms().into_iter().filter(|helm: &Helm| archive::suits(files, *helm, &limits())) {
         let other = archive::unpack(data, helm, &limits()).expect("an archive that suits");
         assert_eq!(contents(&other), contents(files));

@@ -75,7 +75,7 @@ pub(super) fn number_bounds(schema: &Map<String, Value>, got: f64, found: &mut F
     ];
     for (keyword, want, fits) in rules {
         if let Some(want) = want.filter(|want| !fits(got, *want)) {
-            found.say(format!("{keyword}: got {}, want {}", grouped(got), grouped(want)));
+            found.say(format!("{keyword}: got {}, want {}", shown(got), shown(want)));
         }
     }
 }
@@ -112,6 +112,25 @@ pub(super) fn display(value: &Value) -> String {
         other => go_text::print(other),
     }
 }
+
+/// A number as the library's English printer writes it: very large and very small ones as powers of ten.
+fn shown(number: f64) -> String {
+    if number == 0.0 || (1e-4..1e6).contains(&number.abs()) {
+        return grouped(number);
+    }
+    let text = format!("{number:e}");
+    let Some((digits, exponent)) = text.split_once('e') else { return "\u{221e}".to_owned() };
+    let (sign, exponent) = exponent.strip_prefix('-').map_or(("", exponent), |rest| ("\u{207b}", rest));
+    let raised = format!("{exponent:0>2}");
+    let raised: String =
+        raised.bytes().map(|digit| RAISED[usize::from(digit.wrapping_sub(b'0') % 10)]).collect();
+    format!("{digits}\u{d7}10{sign}{raised}")
+}
+
+const RAISED: [char; 10] = [
+    '\u{2070}', '\u{b9}', '\u{b2}', '\u{b3}', '\u{2074}', '\u{2075}', '\u{2076}', '\u{2077}', '\u{2078}',
+    '\u{2079}',
+];
 
 /// A number with commas between thousands, as the library's English printer writes it.
 pub(super) fn grouped(number: f64) -> String {

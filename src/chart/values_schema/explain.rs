@@ -58,6 +58,27 @@ fn walk(schema: &Value, values: &Value, (helm, limits): (Helm, &Limits), formats
     Explained { reasons, circular: walk.circular.get(), refusal }
 }
 
+/// Whether no keyword stands in a schema that only the library knows.
+pub(super) fn knows_all(schema: &Value) -> bool {
+    const OTHERS: [&str; 8] = [
+        "$dynamicAnchor",
+        "$dynamicRef",
+        "$recursiveAnchor",
+        "$recursiveRef",
+        "$vocabulary",
+        "maxContains",
+        "minContains",
+        "unevaluatedItems",
+    ];
+    match schema {
+        Value::Object(map) => {
+            map.iter().all(|(keyword, value)| !OTHERS.contains(&keyword.as_str()) && knows_all(value))
+        }
+        Value::Array(items) => items.iter().all(knows_all),
+        _ => true,
+    }
+}
+
 /// Whether a schema is of a draft whose references hide everything beside them.
 pub(super) fn is_before_2019(schema: &Value) -> bool {
     draft(schema) < 2019

@@ -30,6 +30,7 @@ const FORMATS: &[(&str, Check)] = &[
     ("iri-reference", uri_reference),
     ("uri-template", uri_template),
     ("semver", semver),
+    ("regex", regex),
 ];
 
 /// Formats that the validator knows and the library does not: they fit anything.
@@ -94,6 +95,10 @@ pub(super) fn relative_json_pointer(text: &str) -> Result<(), String> {
         "#" => Ok(()),
         pointer => json_pointer(pointer),
     }
+}
+
+fn regex(text: &str) -> Result<(), String> {
+    crate::go::pattern::translate(text).map(|_| ()).map_err(|error| error.to_string())
 }
 
 fn uuid(text: &str) -> Result<(), String> {

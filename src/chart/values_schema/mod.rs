@@ -86,8 +86,9 @@ fn check_fully(schema: &Value, values: &Values, helm: Helm, limits: &Limits) -> 
         return Err(refusal);
     }
     let values = Value::Object(values.clone());
-    // The metaschemas of newer drafts the library knows well, and fast.
-    let old = explain::is_before_2019(schema);
+    // The metaschemas of newer drafts the library knows well, and fast; patterns it reads as ECMAScript does.
+    let old =
+        explain::is_before_2019(schema) || plain::has_odd_patterns(schema) && explain::knows_all(schema);
     let unreadable = patterns::refusal(schema);
     if (old || unreadable.is_some())
         && let Some(refusal) = metaschema::refusal(schema).or(unreadable)
@@ -114,7 +115,7 @@ fn check_fully(schema: &Value, values: &Values, helm: Helm, limits: &Limits) -> 
     Err(reasons.unwrap_or_else(|| format!("- at '{}': {first}", first.instance_path())) + "\n")
 }
 
-/// The walk knows the drafts before 2019-09 whole; which references lead to nothing, the library tells.
+/// Drafts before 2019-09 the walk knows whole, and most of the later ones; which references lead to nothing, the library tells.
 fn check_older(schema: &Value, values: &Value, helm: Helm, limits: &Limits) -> Result<(), String> {
     if refers(schema) {
         lost_reference(schema).map_or(Ok(()), Err)?;
@@ -125,10 +126,14 @@ fn check_older(schema: &Value, values: &Value, helm: Helm, limits: &Limits) -> R
 }
 
 fn built(schema: &Value) -> Result<Validator, ValidationError<'static>> {
+    options().build(&spelled(schema))
+}
+
+fn spelled(schema: &Value) -> Value {
     let mut spelled = schema.clone();
     references::drop_unused(&mut spelled);
     references::spell(&mut spelled);
-    options().build(&spelled)
+    spelled
 }
 
 fn options() -> ValidationOptions<'static> {
@@ -139,7 +144,10 @@ fn options() -> ValidationOptions<'static> {
 
 /// What is said of a reference that leads nowhere.
 fn lost_reference(schema: &Value) -> Option<String> {
-    let error = built(schema).err()?;
+    let mut schema = spelled(schema);
+    // The library stops at patterns that it can't read, which are sound in Go.
+    patterns::drop_all(&mut schema);
+    let error = options().build(&schema).err()?;
     matches!(error.kind(), ValidationErrorKind::Referencing(_)).then(|| in_helms_words(&error.to_string()))
 }
 
@@ -337,6 +345,56 @@ mod tests {
             circle(r##"{"properties":{"a":{"$ref":"#/properties/a"}}}"##, serde_json::json!({"a": 1})),
             "- at '/a': both /properties/a/$ref and /properties/a resolve to \"file:///values.schema.json#/properties/a\" causing reference cycle\n"
         );
+    }
+
+    #[test]
+    fn patterns_are_gos_in_every_draft() {
+        // As both Helms judge them (3.22.0, 4.3.1).
+        for draft in ["2020-12", "2019-09"] {
+            let judged = |rules: Value, text: &str| {
+                let schema = serde_json::json!({"$schema": format!("https://json-schema.org/draft/{draft}/schema"), "properties": {"a": rules}});
+                let Value::Object(values) = serde_json::json!({"a": text}) else {
+                    panic!("values are a map")
+                };
+                check_one(schema.to_string().as_bytes(), &values, Helm::V4, &Limits::default())
+            };
+            let sound = [
+                ("^[\\w-.]+$", "a-b"),
+                ("^\\S+$", "\u{a0}"),
+                ("[[:word:]]", "Z"),
+                ("^{", "{"),
+                ("a{,3}", "a{,3}"),
+            ];
+            for (pattern, text) in sound {
+                assert_eq!(judged(serde_json::json!({"pattern": pattern}), text), Ok(()), "{pattern}");
+            }
+            assert_eq!(
+                judged(serde_json::json!({"pattern": "^[\\w-.]+$"}), "a b"),
+                Err("- at '/a': 'a b' does not match pattern '^[\\\\w-.]+$'\n".to_owned())
+            );
+            let lost = serde_json::json!({"pattern": "[\\w-.]", "$ref": "#/nowhere"});
+            assert_eq!(
+                judged(lost, "a"),
+                Err("json-pointer in \"file:///values.schema.json#/nowhere\" not found".to_owned())
+            );
+        }
+    }
+
+    #[test]
+    fn large_numbers_are_told_as_powers_of_ten() {
+        // As both Helms print them (3.22.0, 4.3.1).
+        let told = |got: f64| {
+            problem(&serde_json::json!({"properties": {"a": {"maximum": 0}}}), serde_json::json!({"a": got}))
+        };
+        for (got, shown) in [
+            (999_999.0, "999,999"),
+            (1_000_000.0, "1\u{d7}10\u{2070}\u{2076}"),
+            (1_234_567.0, "1.234567\u{d7}10\u{2070}\u{2076}"),
+            (0.0001, "0.0001"),
+            (0.00001, "1\u{d7}10\u{207b}\u{2070}\u{2075}"),
+        ] {
+            assert_eq!(told(got), format!("- at '/a': maximum: got {shown}, want 0\n"));
+        }
     }
 
     #[test]

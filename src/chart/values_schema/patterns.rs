@@ -139,6 +139,23 @@ fn vocabulary(place: &str, mut problems: Vec<Problem>) -> Option<Problem> {
     }
 }
 
+/// Takes all patterns out of a schema, but not the schemas that belong to them.
+pub(super) fn drop_all(schema: &mut Value) {
+    match schema {
+        Value::Object(map) => {
+            map.retain(|keyword, value| keyword != "pattern" || !value.is_string());
+            if let Some(Value::Object(named)) = map.get_mut("patternProperties") {
+                let schemas: Vec<Value> =
+                    std::mem::take(named).into_iter().map(|(_, schema)| schema).collect();
+                named.extend(schemas.into_iter().enumerate().map(|(n, schema)| (format!("{n}"), schema)));
+            }
+            map.values_mut().for_each(drop_all);
+        }
+        Value::Array(items) => items.iter_mut().for_each(drop_all),
+        _ => {}
+    }
+}
+
 pub(super) fn unreadable(pattern: &str) -> Option<String> {
     let error = crate::go::pattern::translate(pattern).err()?;
     Some(format!("{} is not valid regex: {error}", quote(pattern)))

@@ -205,6 +205,20 @@ fn is_plain_url(url: &str) -> bool {
     rest.is_some_and(|rest| rest.chars().all(plain) && !rest.contains("json-schema.org"))
 }
 
+/// Whether a schema has patterns that dialects of regular expressions take for different things.
+pub(super) fn has_odd_patterns(schema: &Value) -> bool {
+    let odd = |pattern: &str| regex(pattern).is_none();
+    match schema {
+        Value::Object(map) => map.iter().any(|(keyword, value)| match (keyword.as_str(), value) {
+            ("pattern", Value::String(pattern)) if odd(pattern) => true,
+            ("patternProperties", Value::Object(named)) if named.keys().any(|name| odd(name)) => true,
+            _ => has_odd_patterns(value),
+        }),
+        Value::Array(items) => items.iter().any(has_odd_patterns),
+        _ => false,
+    }
+}
+
 /// A pattern that means the same in every dialect of regular expressions.
 fn regex(pattern: &str) -> Option<Regex> {
     let odd = |part: &&str| pattern.contains(*part);

@@ -118,7 +118,6 @@ fn lines(files: &Value, path: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::template::value::Later;
 
     fn files() -> Value {
         let bytes = |text: &str| Value::Bytes(GoStr::from(text));

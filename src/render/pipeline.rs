@@ -27,7 +27,7 @@ pub fn render_once(chart: Chart, config: &Values, options: &Options) -> Result<R
 }
 
 fn run(chart: Chart, config: &Values, options: &Options, ends: bool) -> Result<Render, Error> {
-    stack::deep(|| Pipeline { ends, ..Pipeline::new(options) }.run(chart, config))
+    stack::deep(|| Pipeline::new(options, ends).run(chart, config))
         .unwrap_or_else(|error| Err(Error::before(format!("cannot render: {error}"))))
 }
 
@@ -40,8 +40,8 @@ struct Pipeline<'a> {
 }
 
 impl<'a> Pipeline<'a> {
-    fn new(options: &'a Options) -> Self {
-        Self { options, helm: options.helm, notices: Notices::new(options.helm), ends: false }
+    fn new(options: &'a Options, ends: bool) -> Self {
+        Self { options, helm: options.helm, notices: Notices::new(options.helm), ends }
     }
 
     fn run(mut self, chart: Chart, config: &Values) -> Result<Render, Error> {

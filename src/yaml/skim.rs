@@ -377,6 +377,10 @@ fn double(text: &[u8]) -> Option<usize> {
     }
 }
 
+/// Scalars of many kinds that stand on one line, for tests.
+#[cfg(test)]
+pub(super) const ONE_LINE: &[&str] = &["1", "-0.5", "0x1F", "1_0", "true", "~", "2001-01-01", "'it''s'"];
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -546,14 +550,6 @@ mod tests {
             "\u{85}",
             "@",
             "%",
-            "1",
-            "-0.5",
-            "0x1F",
-            "1_0",
-            "true",
-            "~",
-            "2001-01-01",
-            "'it''s'",
             "\"d\" # c",
             "\"a\\n\"",
             "[] # c",
@@ -562,6 +558,7 @@ mod tests {
             "b: # c",
             "{}#",
         ]);
+        let rest = prop_oneof![rest, prop::sample::select(ONE_LINE)];
         (0_usize..7, lead, rest)
             .prop_map(|(indent, lead, rest)| format!("{}{lead}{rest}\n", " ".repeat(indent)))
     }

@@ -59,11 +59,25 @@ pub(super) struct Patterns(RefCell<HashMap<String, Option<Regex>>>);
 impl Patterns {
     /// Whether a text has a match of a pattern; nothing where it can't be read.
     pub(super) fn matches(&self, pattern: &str, text: &str, read: fn(&str) -> Option<Regex>) -> Option<bool> {
+        self.with(pattern, read, |pattern| pattern.is_match(text))
+    }
+
+    /// Whether a pattern can be read.
+    pub(super) fn can_read(&self, pattern: &str, read: fn(&str) -> Option<Regex>) -> bool {
+        self.with(pattern, read, |_| ()).is_some()
+    }
+
+    fn with<T>(
+        &self,
+        pattern: &str,
+        read: fn(&str) -> Option<Regex>,
+        job: impl FnOnce(&Regex) -> T,
+    ) -> Option<T> {
         let mut known = self.0.borrow_mut();
         if !known.contains_key(pattern) {
             known.insert(pattern.to_owned(), read(pattern));
         }
-        known.get(pattern)?.as_ref().map(|pattern| pattern.is_match(text))
+        known.get(pattern)?.as_ref().map(job)
     }
 }
 

@@ -87,42 +87,36 @@ fn check_fully(schema: &Value, values: &Values, helm: Helm, limits: &Limits) -> 
     }
     let values = Value::Object(values.clone());
     // The metaschemas of newer drafts the library knows well, and fast; patterns it reads as ECMAScript does.
-    let old =
+    let walked =
         explain::is_before_2019(schema) || plain::has_odd_patterns(schema) && explain::knows_all(schema);
     let unreadable = patterns::refusal(schema);
-    if (old || unreadable.is_some())
+    if (walked || unreadable.is_some())
         && let Some(refusal) = metaschema::refusal(schema).or(unreadable)
     {
         return Err(refusal);
     }
-    if refers(schema) {
+    let refers = refers(schema);
+    if walked || refers {
         let explained = explain::explain(schema, &values, helm, limits);
         if let Some(refusal) = explained.refusal {
             return Err(refusal);
         }
         if explained.circular {
             metaschema::refusal(schema).map_or(Ok(()), Err)?;
+        } else if walked && refers {
+            // The walk passes over references to nothing; the library tells which they are.
+            lost_reference(schema).map_or(Ok(()), Err)?;
+        }
+        // Drafts before 2019-09 the walk knows whole, and most of the later ones.
+        if explained.circular || walked {
             return explained.reasons.map_or(Ok(()), |reasons| Err(reasons + "\n"));
         }
-    }
-    if old {
-        return check_older(schema, &values, helm, limits);
     }
     let validator = built(schema)
         .map_err(|error| metaschema::refusal(schema).unwrap_or_else(|| in_helms_words(&error.to_string())))?;
     let Err(first) = validator.validate(&values) else { return Ok(()) };
     let reasons = explain::explain(schema, &values, helm, limits).reasons;
     Err(reasons.unwrap_or_else(|| format!("- at '{}': {first}", first.instance_path())) + "\n")
-}
-
-/// Drafts before 2019-09 the walk knows whole, and most of the later ones; which references lead to nothing, the library tells.
-fn check_older(schema: &Value, values: &Value, helm: Helm, limits: &Limits) -> Result<(), String> {
-    if refers(schema) {
-        lost_reference(schema).map_or(Ok(()), Err)?;
-    }
-    let explained = explain::explain(schema, values, helm, limits);
-    let problem = explained.refusal.or_else(|| explained.reasons.map(|reasons| reasons + "\n"));
-    problem.map_or(Ok(()), Err)
 }
 
 fn built(schema: &Value) -> Result<Validator, ValidationError<'static>> {

@@ -123,8 +123,9 @@ impl<'s> Walk<'s> {
                 value.as_object().is_some_and(|named| named.values().all(sound))
             }
             "patternProperties" => value.as_object().is_some_and(|named| {
-                named.iter().all(|(name, schema)| regex(name).is_some() && sound(schema))
+                named.iter().all(|(name, schema)| self.patterns.can_read(name, regex) && sound(schema))
             }),
+            "pattern" => value.as_str().is_some_and(|pattern| self.patterns.can_read(pattern, regex)),
             "items" | "additionalProperties" | "not" | "if" | "then" | "else" => sound(value),
             "allOf" | "anyOf" | "oneOf" => {
                 value.as_array().is_some_and(|all| !all.is_empty() && all.iter().all(sound))
@@ -169,7 +170,6 @@ fn is_plain(keyword: &str, value: &Value, old: bool) -> bool {
         "minLength" | "maxLength" | "minItems" | "maxItems" | "minProperties" | "maxProperties" => {
             value.is_u64() && exact(value).is_some()
         }
-        "pattern" => value.as_str().is_some_and(|pattern| regex(pattern).is_some()),
         other => !UNKNOWN.contains(&other),
     }
 }
